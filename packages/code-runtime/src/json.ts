@@ -37,11 +37,11 @@ const { keys, getOwnPropertyDescriptor, getPrototypeOf, is } = Object;
 const PlainObject = Object.prototype;
 const { apply } = Reflect;
 const toText = String;
-const SetOfAncestors = Set;
 
 type Method = (this: never, ...args: never[]) => unknown;
-function uncurry<Result>(method: Method): (target: unknown, ...args: unknown[]) => Result {
-  return (target, ...args) => apply(method as never, target, args) as Result;
+const NOTHING: readonly never[] = [];
+function uncurry<Result>(method: Method): (target: unknown) => Result {
+  return (target) => apply(method as never, target, NOTHING) as Result;
 }
 function getterOf(prototype: object, property: string | symbol): (target: unknown) => unknown {
   // The getters asked for below are part of ECMAScript.
@@ -50,18 +50,14 @@ function getterOf(prototype: object, property: string | symbol): (target: unknow
 const mapSize = getterOf(Map.prototype, 'size');
 const setSize = getterOf(Set.prototype, 'size');
 const bufferSize = getterOf(ArrayBuffer.prototype, 'byteLength');
-const typedArrayTag = getterOf(getPrototypeOf(Uint8Array.prototype) as object, Symbol.toStringTag);
-const mapForEach = uncurry<void>(Map.prototype.forEach);
-const setForEach = uncurry<void>(Set.prototype.forEach);
-const setHas = uncurry<boolean>(Set.prototype.has);
-const setAdd = uncurry<void>(Set.prototype.add);
-const setDelete = uncurry<void>(Set.prototype.delete);
+const mapForEach = Map.prototype.forEach as Method;
+const setForEach = Set.prototype.forEach as Method;
 const dateToIso = uncurry<string>(Date.prototype.toISOString);
 const dateTime = uncurry<number>(Date.prototype.getTime);
 const regExpText = uncurry<string>(RegExp.prototype.toString);
 const wellFormed = uncurry<string>(String.prototype.toWellFormed);
 const bigIntText = uncurry<string>(BigInt.prototype.toString);
-const identifier = uncurry<boolean>(RegExp.prototype.test);
+const test = RegExp.prototype.test as Method;
 const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/;
 const PromiseClass = Promise;
 const ErrorClass = Error;
@@ -83,206 +79,214 @@ interface Policy {
   /** Whether `undefined` members vanish and `toJSON` is asked, as `JSON.stringify` does. */
   readonly relaxed: boolean;
   /** Called for a value that JSON cannot say; throws, or lets the conversion stand. */
-  lossy(path: Path, message: string): void;
-}
-
-/** A path as a linked list: it is only written out when something is wrong with the value. */
-interface Path {
-  readonly parent: Path | undefined;
-  readonly key: string | number;
-}
-
-function pathText(path: Path | undefined): string {
-  if (path === undefined) return '$';
-  const { parent, key } = path;
-  if (typeof key === 'number') return `${pathText(parent)}[${key}]`;
-  if (parent === undefined && key === '$') return '$';
-  return identifier(IDENTIFIER, key)
-    ? `${pathText(parent)}.${key}`
-    : `${pathText(parent)}[${stringify(key)}]`;
+  lossy(path: string, message: string): void;
 }
 
 class Encoder {
   readonly #policy: Policy;
-  readonly #ancestors = new SetOfAncestors<object>();
+  /** The objects that the walk is inside of, the outermost first. */
+  readonly #ancestors: object[] = [];
+  /** At depth `n`, from 1: which member of the `n`th of them is looked at. */
+  readonly #keys: (string | number | undefined)[] = [];
   #depth = 0;
+  /** Quoted keys: a large value says the same few again and again. */
+  readonly #quoted = { __proto__: null } as unknown as Record<string, string>;
 
   constructor(policy: Policy) {
     this.#policy = policy;
   }
 
-  /** The JSON text of `value`, or `undefined` when there is nothing to say. */
-  encode(value: unknown, path: Path): string | undefined {
+  /**
+   * The JSON text of `value`, or `undefined` when there is nothing to say.
+   *
+   * @param asked - whether `value` is what a `toJSON` answered, and is not asked again
+   */
+  encode(value: unknown, asked = false): string | undefined {
     switch (typeof value) {
       case 'string':
         return stringify(wellFormed(value));
       case 'boolean':
         return value ? 'true' : 'false';
       case 'number':
-        return this.#number(value, path);
+        return this.#number(value);
       case 'undefined':
-        if (!this.#policy.relaxed) this.#policy.lossy(path, 'undefined is not JSON');
+        if (!this.#policy.relaxed) this.#lossy('undefined is not JSON');
         return undefined;
       case 'bigint':
-        this.#policy.lossy(path, 'a BigInt is not JSON; it became its decimal text');
+        this.#lossy('a BigInt is not JSON; it became its decimal text');
         return `"${bigIntText(value)}"`;
       case 'symbol':
       case 'function':
-        this.#policy.lossy(path, `a ${typeof value} is not JSON; it was left out`);
+        this.#lossy(`a ${typeof value} is not JSON; it was left out`);
         return undefined;
       default:
-        return value === null ? 'null' : this.#object(value as object, path);
+        return value === null ? 'null' : this.#object(value as object, asked);
     }
   }
 
-  #number(value: number, path: Path): string {
+  #number(value: number): string {
     if (isFiniteNumber(value)) {
-      if (!this.#policy.relaxed && is(value, -0)) this.#policy.lossy(path, '-0 is not JSON');
+      if (value === 0 && !this.#policy.relaxed && is(value, -0)) this.#lossy('-0 is not JSON');
       return toText(value === 0 ? 0 : value);
     }
-    this.#policy.lossy(path, `${toText(value)} is not JSON; it became null`);
+    this.#lossy(`${toText(value)} is not JSON; it became null`);
     return 'null';
   }
 
-  #object(value: object, path: Path): string | undefined {
-    if (setHas(this.#ancestors, value)) {
-      this.#policy.lossy(path, 'a cycle is not JSON; it became "[circular]"');
-      return '"[circular]"';
+  #object(value: object, asked: boolean): string | undefined {
+    const depth = this.#depth;
+    for (let index = 0; index < depth; index += 1) {
+      if (this.#ancestors[index] === value) {
+        this.#lossy('a cycle is not JSON; it became "[circular]"');
+        return '"[circular]"';
+      }
     }
-    if (this.#depth >= MAX_JSON_DEPTH) {
-      throw new JsonConversionError(pathText(path), `nested deeper than ${MAX_JSON_DEPTH} levels`);
+    if (depth >= MAX_JSON_DEPTH) {
+      throw new JsonConversionError(this.#path(), `nested deeper than ${MAX_JSON_DEPTH} levels`);
     }
-    this.#depth += 1;
-    setAdd(this.#ancestors, value);
-    try {
-      return this.#composite(value, path);
-    } finally {
-      setDelete(this.#ancestors, value);
-      this.#depth -= 1;
-    }
+    this.#ancestors[depth] = value;
+    this.#depth = depth + 1;
+    // No member of it is looked at yet: a path that ends here is its own.
+    this.#keys[depth + 1] = undefined;
+    const encoded = this.#composite(value, asked);
+    this.#depth = depth;
+    return encoded;
   }
 
-  #composite(value: object, path: Path): string | undefined {
-    if (this.#policy.relaxed) {
-      if (passes(dateTime, value)) {
-        return isFiniteNumber(dateTime(value)) ? `"${dateToIso(value)}"` : this.#number(NaN, path);
-      }
+  #composite(value: object, asked: boolean): string | undefined {
+    const prototype = getPrototypeOf(value) as unknown;
+    const plain = prototype === PlainObject || prototype === null;
+    if (this.#policy.relaxed && !asked) {
       const { toJSON } = value as { toJSON?: unknown };
       if (typeof toJSON === 'function') {
-        return this.encode(apply(toJSON as Method as never, value, [lastKey(path)]), path);
+        if (!plain && passes(dateTime, value)) return this.#date(value);
+        // What it answers stands in the place of `value` itself.
+        this.#depth -= 1;
+        const key = this.#depth === 0 ? '' : toText(this.#keys[this.#depth]);
+        return this.encode(apply(toJSON as never, value, [key]), true);
       }
     }
-    if (isArray(value)) return this.#items(value.length, (index) => value[index], path);
-    const special = this.#special(value, path);
+    if (plain) return this.#members(value);
+    if (isArray(value)) return this.#items(value.length, value);
+    const special = this.#special(value);
     if (special !== false) return special;
-    if (!this.#policy.relaxed) {
-      const prototype = getPrototypeOf(value) as unknown;
-      if (prototype !== null && prototype !== PlainObject) {
-        this.#policy.lossy(path, 'only plain objects are JSON');
-      }
-    }
-    return this.#members(value, path);
+    if (!this.#policy.relaxed) this.#lossy('only plain objects are JSON');
+    return this.#members(value);
+  }
+
+  #date(value: object): string {
+    return isFiniteNumber(dateTime(value)) ? `"${dateToIso(value)}"` : this.#number(NaN);
   }
 
   /** The forms of built-in classes; `false` when `value` is of none of them. */
-  #special(value: object, path: Path): string | undefined | false {
-    const policy = this.#policy;
-    const typedArray = typedArrayTag(value);
-    if (typeof typedArray === 'string' && isView(value)) {
-      policy.lossy(path, `a ${typedArray} is not JSON; it became an array`);
-      const items = value as unknown as {
-        readonly [index: number]: unknown;
-        readonly length: number;
-      };
-      return this.#items(items.length, (index) => items[index], path);
+  #special(value: object): string | undefined | false {
+    if (isView(value) && !(value instanceof DataViewClass)) {
+      this.#lossy('a typed array is not JSON; it became an array');
+      const items = value as unknown as ArrayLike<unknown>;
+      return this.#items(items.length, items);
     }
-    if (passes(mapSize, value)) return this.#map(value, path);
+    if (passes(mapSize, value)) return this.#map(value);
     if (passes(setSize, value)) {
-      policy.lossy(path, 'a Set is not JSON; it became an array');
+      this.#lossy('a Set is not JSON; it became an array');
       const items: unknown[] = [];
-      setForEach(value, (item: unknown) => (items[items.length] = item));
-      return this.#items(items.length, (index) => items[index], path);
+      apply(setForEach as never, value, [(item: unknown) => (items[items.length] = item)]);
+      return this.#items(items.length, items);
     }
     if (value instanceof ErrorClass) {
-      policy.lossy(path, 'an Error is not JSON; it became { name, message }');
-      return this.#members({ __proto__: null, name: value.name, message: value.message }, path);
+      this.#lossy('an Error is not JSON; it became { name, message }');
+      return this.#members({ __proto__: null, name: value.name, message: value.message });
     }
     if (value instanceof RegExpClass) {
-      policy.lossy(path, 'a RegExp is not JSON; it became its text');
+      this.#lossy('a RegExp is not JSON; it became its text');
       return stringify(regExpText(value));
     }
     if (value instanceof PromiseClass) {
-      policy.lossy(path, 'a Promise is not JSON; it was left out (is an `await` missing?)');
+      this.#lossy('a Promise is not JSON; it was left out (is an `await` missing?)');
       return undefined;
     }
-    if (passes(bufferSize, value) || value instanceof DataViewClass) {
-      policy.lossy(path, 'a buffer is not JSON; it became an array of bytes');
-      const bytes =
-        value instanceof DataViewClass
-          ? new BytesClass(value.buffer, value.byteOffset, value.byteLength)
-          : new BytesClass(value as ArrayBuffer);
-      return this.#items(bytes.length, (index) => bytes[index], path);
+    if (isView(value) || passes(bufferSize, value)) {
+      this.#lossy('a buffer is not JSON; it became an array of bytes');
+      const bytes = isView(value)
+        ? new BytesClass(value.buffer, value.byteOffset, value.byteLength)
+        : new BytesClass(value as ArrayBuffer);
+      return this.#items(bytes.length, bytes);
     }
     return false;
   }
 
-  #map(value: object, path: Path): string {
+  #map(value: object): string {
     const entries: [unknown, unknown][] = [];
     let textKeys = true;
-    mapForEach(value, (item: unknown, key: unknown) => {
+    const collect = (item: unknown, key: unknown): void => {
       textKeys &&= typeof key === 'string';
       entries[entries.length] = [key, item];
-    });
+    };
+    apply(mapForEach as never, value, [collect]);
     if (!textKeys) {
-      this.#policy.lossy(path, 'a Map is not JSON; it became an array of pairs');
-      return this.#items(entries.length, (index) => entries[index], path);
+      this.#lossy('a Map is not JSON; it became an array of pairs');
+      return this.#items(entries.length, entries);
     }
-    this.#policy.lossy(path, 'a Map is not JSON; it became an object');
-    let text = '';
+    this.#lossy('a Map is not JSON; it became an object');
+    let encoded = '';
     for (let index = 0; index < entries.length; index += 1) {
       const [key, item] = entries[index] as [string, unknown];
-      text = this.#member(text, key, item, path);
+      encoded = this.#member(encoded, key, item);
     }
-    return `{${text}}`;
+    return `{${encoded}}`;
   }
 
-  #items(length: number, at: (index: number) => unknown, path: Path): string {
-    let text = '';
+  #items(length: number, items: ArrayLike<unknown>): string {
+    let encoded = '';
     for (let index = 0; index < length; index += 1) {
+      this.#keys[this.#depth] = index;
       // What has no JSON form is null inside an array, so that the others keep their place.
-      const item = this.encode(at(index), { parent: path, key: index }) ?? 'null';
-      text += index === 0 ? item : `,${item}`;
+      const item = this.encode(items[index]) ?? 'null';
+      encoded += index === 0 ? item : `,${item}`;
     }
-    return `[${text}]`;
+    return `[${encoded}]`;
   }
 
-  #members(value: object, path: Path): string {
+  #members(value: object): string {
     const names = keys(value);
-    let text = '';
+    let encoded = '';
     for (let index = 0; index < names.length; index += 1) {
       const name = names[index] as string;
-      text = this.#member(text, name, (value as Record<string, unknown>)[name], path);
+      encoded = this.#member(encoded, name, (value as Record<string, unknown>)[name]);
     }
-    return `{${text}}`;
+    return `{${encoded}}`;
   }
 
-  #member(text: string, name: string, value: unknown, path: Path): string {
-    const encoded = this.encode(value, { parent: path, key: name });
-    if (encoded === undefined) return text;
-    return `${text}${text === '' ? '' : ','}${stringify(wellFormed(name))}:${encoded}`;
+  #member(before: string, name: string, value: unknown): string {
+    this.#keys[this.#depth] = name;
+    const encoded = this.encode(value);
+    if (encoded === undefined) return before;
+    const key = (this.#quoted[name] ??= stringify(wellFormed(name)));
+    return before === '' ? `${key}:${encoded}` : `${before},${key}:${encoded}`;
+  }
+
+  #lossy(message: string): void {
+    this.#policy.lossy(this.#path(), message);
+  }
+
+  #path(): string {
+    let path = '$';
+    for (let depth = 1; depth <= this.#depth; depth += 1) {
+      const key = this.#keys[depth];
+      if (key !== undefined) path += keyText(key);
+    }
+    return path;
   }
 }
 
-function lastKey(path: Path): string {
-  return path.parent === undefined ? '' : toText(path.key);
+function keyText(key: string | number): string {
+  if (typeof key === 'number') return `[${key}]`;
+  return apply(test as never, IDENTIFIER, [key]) === true ? `.${key}` : `[${stringify(key)}]`;
 }
 
-const ROOT: Path = { parent: undefined, key: '$' };
-
-function rejecting(path: Path, message: string): never {
+function rejecting(path: string, message: string): never {
   // The half-sentence on what a conversion would have made of it is not true here.
   const cut = message.split(';')[0] as string;
-  throw new JsonConversionError(pathText(path), cut);
+  throw new JsonConversionError(path, cut);
 }
 
 /**
@@ -293,7 +297,7 @@ function rejecting(path: Path, message: string): never {
  * @throws JsonConversionError naming the path of what JSON cannot say
  */
 export function encodeArgument(value: unknown): string | undefined {
-  return new Encoder({ relaxed: true, lossy: rejecting }).encode(value, ROOT);
+  return new Encoder({ relaxed: true, lossy: rejecting }).encode(value);
 }
 
 /**
@@ -305,10 +309,7 @@ export function encodeArgument(value: unknown): string | undefined {
  * @throws JsonConversionError when the value nests too deep; whatever a getter, `toJSON` or Proxy throws
  */
 export function encodeOutput(value: unknown, warn: JsonWarning): string | undefined {
-  return new Encoder({
-    relaxed: true,
-    lossy: (path, message) => warn(pathText(path), message),
-  }).encode(value, ROOT);
+  return new Encoder({ relaxed: true, lossy: warn }).encode(value);
 }
 
 /**
@@ -318,7 +319,7 @@ export function encodeOutput(value: unknown, warn: JsonWarning): string | undefi
  */
 export function encodeLossless(value: unknown): string {
   // `undefined` throws under this policy, so there is always a text.
-  return new Encoder({ relaxed: false, lossy: rejecting }).encode(value, ROOT) as string;
+  return new Encoder({ relaxed: false, lossy: rejecting }).encode(value) as string;
 }
 
 /**

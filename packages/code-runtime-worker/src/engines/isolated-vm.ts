@@ -1,0 +1,98 @@
+import type ivm from 'isolated-vm';
+import { GUEST_ENTRY, type GuestModules } from '../guest-modules.ts';
+import { readSlice, type Engine, type Guest, type GuestOptions, type SliceEnd } from './engine.ts';
+
+const MIB = 1024 * 1024;
+const NANOSECONDS_PER_MILLISECOND = 1e6;
+
+/**
+ * V8 isolates, driven synchronously on this thread: the guest is quiet whenever a call into it has
+ * returned. Whatever goes wrong beyond the engine's own limits takes this process with it, so it
+ * must be one that may be lost.
+ *
+ * @throws whatever the loader throws where isolated-vm has no binary for this Node
+ */
+export async function loadIsolatedVm(modules: GuestModules): Promise<Engine> {
+  const { default: library } = await import('isolated-vm');
+  return {
+    name: 'isolated-vm',
+    createGuest: (options) => new IsolatedVmGuest(library, modules, options),
+  };
+}
+
+type Entry = ivm.Reference<(text: string) => string | undefined>;
+
+class IsolatedVmGuest implements Guest {
+  readonly #isolate: ivm.Isolate;
+  readonly #start: Entry;
+  readonly #settle: Entry;
+  readonly #report: Entry;
+  readonly #cpuAtStart: bigint;
+
+  constructor(library: typeof ivm, modules: GuestModules, options: GuestOptions) {
+    this.#isolate = new library.Isolate({ memoryLimit: Math.ceil(options.memoryBytes / MIB) });
+    const context = this.#isolate.createContextSync();
+    context.global.setSync('carrelNotice', new library.Callback(options.notice));
+    const compiled = new Map<string, ivm.Module>();
+    const urls = new Map<ivm.Module, string>();
+    const compile = (url: string): ivm.Module => {
+      const known = compiled.get(url);
+      if (known !== undefined) return known;
+      const { name, source } = modules.load(url);
+      const module = this.#isolate.compileModuleSync(source, { filename: name });
+      compiled.set(url, module);
+      urls.set(module, url);
+      return module;
+    };
+    const entry = compile(GUEST_ENTRY);
+    entry.instantiateSync(context, (specifier, referrer) =>
+      compile(modules.resolve(specifier, urls.get(referrer) ?? GUEST_ENTRY).url),
+    );
+    entry.evaluateSync();
+    const exported = (name: string): Entry =>
+      entry.namespace.getSync(name, { reference: true }) as Entry;
+    this.#start = exported('start');
+    this.#settle = exported('settle');
+    this.#report = exported('report');
+    this.#cpuAtStart = this.#isolate.cpuTime;
+  }
+
+  start(optionsText: string, cpuMs: number): SliceEnd {
+    return this.#slice(this.#start, optionsText, cpuMs);
+  }
+
+  settle(batchText: string, cpuMs: number): SliceEnd {
+    return this.#slice(this.#settle, batchText, cpuMs);
+  }
+
+  cpuMs(): number {
+    // A disposed isolate still answers.
+    return Number(this.#isolate.cpuTime - this.#cpuAtStart) / NANOSECONDS_PER_MILLISECOND;
+  }
+
+  dispose(): void {
+    if (!this.#isolate.isDisposed) this.#isolate.dispose();
+  }
+
+  #slice(entry: Entry, text: string, cpuMs: number): SliceEnd {
+    const timeout = Math.max(1, Math.ceil(cpuMs));
+    try {
+      entry.applySync(undefined, [text], { timeout });
+      // `report` always answers with text.
+      return readSlice(this.#report.applySync(undefined, [''], { timeout }) as string);
+    } catch (error) {
+      return { ended: this.#explain(error) };
+    }
+  }
+
+  #explain(error: unknown): Extract<SliceEnd, { ended: unknown }>['ended'] {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message.includes('timed out')) {
+      return { kind: 'cpu-limit', message: 'The program computed for too long' };
+    }
+    if (this.#isolate.isDisposed || message.includes('memory limit')) {
+      return { kind: 'memory-limit', message: 'The program used too much memory' };
+    }
+    return { kind: 'worker-crash', message: 'The engine failed' };
+  }
+}

@@ -1,0 +1,123 @@
+import {
+  newQuickJSWASMModuleFromVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSRuntime,
+  type QuickJSWASMModule,
+} from 'quickjs-emscripten-core';
+import { GUEST_ENTRY, type GuestModules } from '../guest-modules.ts';
+import { readSlice, type Engine, type Guest, type GuestOptions, type SliceEnd } from './engine.ts';
+
+/** Past this the engine throws by itself; past about twice as much, Node does, and the engine is lost. */
+const STACK_BYTES = 256 * 1024;
+
+/** QuickJS compiled to WebAssembly: slower, and at home wherever Node is. */
+export async function loadQuickjs(modules: GuestModules): Promise<Engine> {
+  const library = await newQuickJSWASMModuleFromVariant(
+    import('@jitl/quickjs-ng-wasmfile-release-sync'),
+  );
+  return {
+    name: 'quickjs',
+    createGuest: (options) => new QuickjsGuest(library, modules, options),
+  };
+}
+
+class QuickjsGuest implements Guest {
+  readonly #runtime: QuickJSRuntime;
+  readonly #context: QuickJSContext;
+  readonly #start: QuickJSHandle;
+  readonly #settle: QuickJSHandle;
+  readonly #report: QuickJSHandle;
+  #computedMs = 0;
+  #deadline = Infinity;
+  #interrupted = false;
+
+  constructor(library: QuickJSWASMModule, modules: GuestModules, options: GuestOptions) {
+    this.#runtime = library.newRuntime();
+    this.#runtime.setMemoryLimit(options.memoryBytes);
+    this.#runtime.setMaxStackSize(STACK_BYTES);
+    this.#runtime.setInterruptHandler(() => {
+      this.#interrupted ||= performance.now() > this.#deadline;
+      return this.#interrupted;
+    });
+    this.#runtime.setModuleLoader(
+      (url) => modules.load(url).source,
+      (referrer, specifier) => modules.resolve(specifier, referrer).url,
+    );
+    this.#context = this.#runtime.newContext();
+    const context = this.#context;
+    const notice = context.newFunction('notice', (kind, text) => {
+      // The guest's own module calls it, with these two kinds and a string.
+      options.notice(context.getString(kind) as 'log' | 'limit', context.getString(text));
+    });
+    context.setProp(context.global, 'carrelNotice', notice);
+    notice.dispose();
+    const entry = context.unwrapResult(
+      context.evalCode(modules.load(GUEST_ENTRY).source, GUEST_ENTRY, { type: 'module' }),
+    );
+    this.#start = context.getProp(entry, 'start');
+    this.#settle = context.getProp(entry, 'settle');
+    this.#report = context.getProp(entry, 'report');
+    entry.dispose();
+  }
+
+  start(optionsText: string, cpuMs: number): SliceEnd {
+    return this.#slice(this.#start, optionsText, cpuMs);
+  }
+
+  settle(batchText: string, cpuMs: number): SliceEnd {
+    return this.#slice(this.#settle, batchText, cpuMs);
+  }
+
+  cpuMs(): number {
+    return this.#computedMs;
+  }
+
+  dispose(): void {
+    for (const handle of [this.#start, this.#settle, this.#report]) handle.dispose();
+    this.#context.dispose();
+    this.#runtime.dispose();
+  }
+
+  #slice(entry: QuickJSHandle, text: string, cpuMs: number): SliceEnd {
+    const began = performance.now();
+    this.#deadline = began + cpuMs;
+    try {
+      this.#call(entry, text).dispose();
+      this.#runJobs();
+      using answer = this.#call(this.#report, '');
+      return readSlice(this.#context.getString(answer));
+    } catch (error) {
+      return { ended: this.#explain(error) };
+    } finally {
+      this.#computedMs += performance.now() - began;
+      this.#deadline = Infinity;
+    }
+  }
+
+  #call(entry: QuickJSHandle, text: string): QuickJSHandle {
+    const context = this.#context;
+    using argument = context.newString(text);
+    return context.unwrapResult(context.callFunction(entry, context.undefined, argument));
+  }
+
+  #runJobs(): void {
+    const result = this.#runtime.executePendingJobs();
+    if (result.error !== undefined) {
+      using reason = result.error;
+      throw new Error(String(this.#context.dump(reason)));
+    }
+    if (this.#interrupted) throw new Error('interrupted');
+  }
+
+  #explain(error: unknown): Extract<SliceEnd, { ended: unknown }>['ended'] {
+    if (this.#interrupted) {
+      return { kind: 'cpu-limit', message: 'The program computed for too long' };
+    }
+    const message = error instanceof Error ? error.message : String(error);
+    if (/out of memory|null/.test(message)) {
+      return { kind: 'memory-limit', message: 'The program used too much memory' };
+    }
+    return { kind: 'worker-crash', message: 'The engine failed' };
+  }
+}

@@ -1,0 +1,34 @@
+// Taken when the guest is made, before a program can have replaced anything.
+
+const { apply } = Reflect;
+
+/** `method` as a function of its receiver. */
+export function uncurry<Receiver, Args extends unknown[], Result>(
+  method: (this: Receiver, ...args: Args) => Result,
+): (receiver: Receiver, ...args: Args) => Result {
+  return (receiver, ...args) => apply(method, receiver, args) as Result;
+}
+
+export const charCodeAt = uncurry(String.prototype.charCodeAt);
+export const PromiseClass = Promise;
+export const ErrorClass = Error;
+export const text = String;
+export const { stringify, parse } = JSON;
+export const { defineProperty, freeze, getOwnPropertyDescriptor } = Object;
+
+/** Defines an ordinary global, as the built-in ones are defined: writable and not enumerable. */
+export function defineGlobal(name: string, value: unknown): void {
+  defineProperty(globalThis, name, hidden(value));
+}
+
+/** A property that is writable and not enumerable. */
+export function hidden(value: unknown): PropertyDescriptor {
+  // Without a prototype: a program may have put accessors on `Object.prototype`.
+  return {
+    __proto__: null,
+    value,
+    configurable: true,
+    enumerable: false,
+    writable: true,
+  } as PropertyDescriptor;
+}

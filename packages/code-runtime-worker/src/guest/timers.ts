@@ -1,0 +1,73 @@
+import { defineGlobal } from './intrinsics.ts';
+
+/** A timer that the host is asked to keep. */
+export interface TimerRequest {
+  readonly id: number;
+  readonly delayMs: number;
+}
+
+/** The program's timers; the host keeps the time and says when one is due. */
+export interface GuestTimers {
+  /** Timers begun and ended since this was last asked. */
+  take(): { readonly begun: readonly TimerRequest[]; readonly ended: readonly number[] };
+  /** Calls the function of a timer that is due. */
+  fire(id: number): void;
+}
+
+/** Gives the program `setTimeout`, `clearTimeout` and `queueMicrotask`. */
+export function installTimers(report: (reason: unknown) => void): GuestTimers {
+  const waiting = new Map<number, () => void>();
+  let begun: TimerRequest[] = [];
+  let ended: number[] = [];
+  let lastId = 0;
+  const { apply } = Reflect;
+  const mapSet = Map.prototype.set;
+  const mapGet = Map.prototype.get;
+  const mapDelete = Map.prototype.delete;
+
+  function setTimeout(callback: unknown, delay: unknown, ...args: unknown[]): number {
+    if (typeof callback !== 'function') throw new TypeError('setTimeout takes a function');
+    lastId += 1;
+    const milliseconds = Number(delay);
+    const id = lastId;
+    apply(mapSet, waiting, [id, () => apply(callback as never, undefined, args)]);
+    begun[begun.length] = { id, delayMs: milliseconds > 0 ? milliseconds : 0 };
+    return id;
+  }
+
+  function clearTimeout(id: unknown): void {
+    if (apply(mapDelete, waiting, [id]) === true) ended[ended.length] = id as number;
+  }
+
+  defineGlobal('setTimeout', setTimeout);
+  defineGlobal('clearTimeout', clearTimeout);
+  defineGlobal('queueMicrotask', (callback: () => void) => {
+    if (typeof callback !== 'function') throw new TypeError('queueMicrotask takes a function');
+    void settled().then(() => guarded(callback));
+  });
+
+  const PromiseClass = Promise;
+  const settled = async (): Promise<void> => new PromiseClass<void>((resolve) => resolve());
+  function guarded(callback: () => void): void {
+    try {
+      callback();
+    } catch (reason) {
+      report(reason); // Nobody awaits a timer: its error ends the program.
+    }
+  }
+
+  return {
+    take() {
+      const taken = { begun, ended };
+      begun = [];
+      ended = [];
+      return taken;
+    },
+    fire(id) {
+      const callback = apply(mapGet, waiting, [id]) as (() => void) | undefined;
+      if (callback === undefined) return;
+      apply(mapDelete, waiting, [id]);
+      guarded(callback);
+    },
+  };
+}
