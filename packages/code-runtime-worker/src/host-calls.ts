@@ -89,7 +89,7 @@ export class HostCalls {
     const { id, global, arguments: args } = record;
     this.#onEvent({ type: 'call-start', id, global, name, arguments: args });
     // The function owns its arguments: the record keeps the first copy.
-    const copy = structuredClone(args) as readonly JsonValue[];
+    const copy = structuredClone<readonly JsonValue[]>(args);
     const running = (async () => target(copy, { id, signal: this.#abort.signal }))();
     running.then(
       (value) => this.#answer(call.id, { value }),

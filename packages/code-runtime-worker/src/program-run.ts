@@ -71,11 +71,11 @@ class ProgramRun {
     this.#worker = worker;
     this.#job = job;
     this.#resolve = resolve;
-    const { bindings, seed, startTimeMs, onEvent } = job.request;
+    const { bindings, seed, startTimeMs } = job.request;
     this.#calls = new HostCalls(
       bindings,
       bindings.map(({ functions }) => Object.keys(functions)),
-      (event) => onEvent?.(event),
+      (event) => job.request.onEvent?.(event),
       (settlementText) => this.#settle(settlementText),
     );
     this.#ledger = new OutputLedger(job.limits.maxOutputBytes);

@@ -157,14 +157,15 @@ export class WorkerProcess {
 
   #bury(): void {
     this.#removeDirectory();
-    const words = this.#stderr.trim().split('\n')[0] ?? '';
     this.#gone = {
       outOfMemory: /is_heap_oom = 1|out of memory/i.test(this.#stderr),
-      message: this.#problem ?? (words === '' ? 'it was killed' : words),
+      message: this.#problem ?? 'it died',
     };
     this.#ready.reject(
       new CodeRuntimeError(`A worker ended before it was ready: ${this.#gone.message}`, {
         code: 'engine-unavailable',
+        // For whoever runs the host: it may hold paths, so it never goes into a result.
+        details: { stderr: this.#stderr },
       }),
     );
     this.#listener?.onGone(this.#gone);

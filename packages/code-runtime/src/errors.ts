@@ -1,9 +1,9 @@
 const BRAND = Symbol.for('carrel.error');
 
 /** What every Carrel error carries besides its message. */
-export interface CarrelErrorOptions {
+export interface CarrelErrorOptions<Code extends string = string> {
   /** Stable, machine-readable; every code has a row in `docs/errors.md`. */
-  readonly code: string;
+  readonly code: Code;
   /** Whether the same call may succeed when made again unchanged. Default `false`. */
   readonly retryable?: boolean;
   /** Facts that belong to the code, as plain data. */
@@ -17,16 +17,16 @@ export interface CarrelErrorOptions {
  * queue, a log that cannot be written. A failed program or a failed tool is a value, never one of
  * these; misuse of an option is a `TypeError`.
  */
-export class CarrelError extends Error {
+export class CarrelError<Code extends string = string> extends Error {
   override readonly name: string = 'CarrelError';
   /** Stable, machine-readable; every code has a row in `docs/errors.md`. */
-  readonly code: string;
+  readonly code: Code;
   /** Whether the same call may succeed when made again unchanged. */
   readonly retryable: boolean;
   /** Facts that belong to the code. */
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(message: string, options: CarrelErrorOptions) {
+  constructor(message: string, options: CarrelErrorOptions<Code>) {
     super(message, 'cause' in options ? { cause: options.cause } : undefined);
     this.code = options.code;
     this.retryable = options.retryable ?? false;
@@ -49,14 +49,6 @@ export type CodeRuntimeErrorCode =
   | 'unsupported';
 
 /** A runtime could not take or carry out a run, for a reason that is not the program's. */
-export class CodeRuntimeError extends CarrelError {
+export class CodeRuntimeError extends CarrelError<CodeRuntimeErrorCode> {
   override readonly name = 'CodeRuntimeError';
-  declare readonly code: CodeRuntimeErrorCode;
-
-  constructor(
-    message: string,
-    options: CarrelErrorOptions & { readonly code: CodeRuntimeErrorCode },
-  ) {
-    super(message, options);
-  }
 }

@@ -41,7 +41,7 @@ const toText = String;
 type Method = (this: never, ...args: never[]) => unknown;
 const NOTHING: readonly never[] = [];
 function uncurry<Result>(method: Method): (target: unknown) => Result {
-  return (target) => apply(method as never, target, NOTHING) as Result;
+  return (target) => apply<unknown, readonly never[], Result>(method as never, target, NOTHING);
 }
 function getterOf(prototype: object, property: string | symbol): (target: unknown) => unknown {
   // The getters asked for below are part of ECMAScript.

@@ -13,7 +13,7 @@ export interface Engine {
 export interface GuestOptions {
   readonly memoryBytes: number;
   /** Called while the guest stands still. */
-  notice(kind: NoticeKind, text: string): void;
+  readonly notice: (kind: NoticeKind, text: string) => void;
 }
 
 /** One program's own realm. Every method runs the guest until it is quiet. */

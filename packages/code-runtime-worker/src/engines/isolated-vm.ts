@@ -28,6 +28,7 @@ class IsolatedVmGuest implements Guest {
   readonly #settle: Entry;
   readonly #report: Entry;
   readonly #cpuAtStart: bigint;
+  #cpuNow: bigint;
 
   constructor(library: typeof ivm, modules: GuestModules, options: GuestOptions) {
     this.#isolate = new library.Isolate({ memoryLimit: Math.ceil(options.memoryBytes / MIB) });
@@ -55,6 +56,7 @@ class IsolatedVmGuest implements Guest {
     this.#settle = exported('settle');
     this.#report = exported('report');
     this.#cpuAtStart = this.#isolate.cpuTime;
+    this.#cpuNow = this.#cpuAtStart;
   }
 
   start(optionsText: string, cpuMs: number): SliceEnd {
@@ -66,8 +68,9 @@ class IsolatedVmGuest implements Guest {
   }
 
   cpuMs(): number {
-    // A disposed isolate still answers.
-    return Number(this.#isolate.cpuTime - this.#cpuAtStart) / NANOSECONDS_PER_MILLISECOND;
+    // Past its memory limit an isolate is disposed, and no longer says what it has computed.
+    if (!this.#isolate.isDisposed) this.#cpuNow = this.#isolate.cpuTime;
+    return Number(this.#cpuNow - this.#cpuAtStart) / NANOSECONDS_PER_MILLISECOND;
   }
 
   dispose(): void {

@@ -6,7 +6,7 @@ const { apply } = Reflect;
 export function uncurry<Receiver, Args extends unknown[], Result>(
   method: (this: Receiver, ...args: Args) => Result,
 ): (receiver: Receiver, ...args: Args) => Result {
-  return (receiver, ...args) => apply(method, receiver, args) as Result;
+  return (receiver, ...args) => apply(method, receiver, args);
 }
 
 export const charCodeAt = uncurry(String.prototype.charCodeAt);

@@ -39,7 +39,7 @@ function generator(seed: string): NextWord {
  * @returns how to seed them, once, before the program starts
  */
 export function installRandom(): (seed: string) => void {
-  let nextWord: NextWord = () => 0;
+  let nextWord: NextWord = generator('');
 
   function getRandomValues<View extends ArrayBufferView>(view: View): View {
     if (!isView(view)) throw new TypeError('crypto.getRandomValues takes a typed array');

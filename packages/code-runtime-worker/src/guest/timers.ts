@@ -36,7 +36,7 @@ export function installTimers(report: (reason: unknown) => void): GuestTimers {
   }
 
   function clearTimeout(id: unknown): void {
-    if (apply(mapDelete, waiting, [id]) === true) ended[ended.length] = id as number;
+    if (apply(mapDelete, waiting, [id])) ended[ended.length] = id as number;
   }
 
   defineGlobal('setTimeout', setTimeout);

@@ -13,7 +13,7 @@ export function stripTypes(
 ): { readonly javascript: string } | { readonly finding: ProgramFinding } {
   let refused: ts.Node | undefined;
   const javascript = blankSourceFile(sourceFile, (node) => {
-    refused ??= node as ts.Node;
+    refused ??= node;
   });
   if (refused === undefined) return { javascript };
   const place = placeOf(sourceFile, refused.getStart(sourceFile));
