@@ -54,7 +54,8 @@ export async function chooseModel(
       description: `A scripted model answers, against real tools. For a real one set one of ${keys}.`,
     };
   }
-  const { key, defaultModel, contextWindowTokens, load } = provider;
-  const model = aiSdkModel(await load(name ?? defaultModel), { contextWindowTokens });
+  const { key, defaultModel, contextWindowTokens } = provider;
+  const languageModel = await provider.load(name ?? defaultModel);
+  const model = aiSdkModel(languageModel, { contextWindowTokens });
   return { model, scripted: false, description: `${model.id} answers, by ${key}.` };
 }

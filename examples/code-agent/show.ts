@@ -79,19 +79,11 @@ export class Show {
 
   receipt({ toolCalls, code, native }: Receipt): void {
     const { bold, dim } = this.#colors;
-    const row = (name: string, { requests, sentTokens, repeatedTokens }: Receipt['code']): string =>
-      [
-        name.padEnd(8),
-        String(requests).padStart(14),
-        sentTokens.toLocaleString('en-US').padStart(14),
-        repeatedTokens.toLocaleString('en-US').padStart(22),
-        (sentTokens - repeatedTokens).toLocaleString('en-US').padStart(10),
-      ].join('');
     this.line(bold('Receipt'));
     this.line(`${toolCalls} tool calls in ${code.requests} model requests`);
     this.line(dim('mode      model requests   tokens sent   sent before (cacheable)       new'));
-    this.line(row('code', code));
-    this.line(row('native', native));
+    this.line(costRow('code', code));
+    this.line(costRow('native', native));
     this.line(`native sends ${(native.sentTokens / code.sentTokens).toFixed(1)} times the tokens`);
     this.line(dim(METHOD));
   }
@@ -116,4 +108,14 @@ export class Show {
 
 function textOf(content: readonly ToolContent[]): string {
   return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('\n');
+}
+
+function costRow(name: string, { requests, sentTokens, repeatedTokens }: Receipt['code']): string {
+  return [
+    name.padEnd(8),
+    String(requests).padStart(14),
+    sentTokens.toLocaleString('en-US').padStart(14),
+    repeatedTokens.toLocaleString('en-US').padStart(22),
+    (sentTokens - repeatedTokens).toLocaleString('en-US').padStart(10),
+  ].join('');
 }

@@ -175,7 +175,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What the file system said, with the path that the program knows instead of the host's. */
 function plain(error: unknown, path: string): Error {
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (code === undefined) return error instanceof Error ? error : new Error(String(message));
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === undefined) return error instanceof Error ? error : new Error(String(error));
   return new Error(`${path} ${REASONS[code] ?? `cannot be used (${code})`}`, { cause: error });
 }

@@ -7,16 +7,12 @@ import {
 } from '@carrel/code-runtime';
 import { type GuestCall, ProtocolError } from './protocol.ts';
 
-/** A host function says with this `code` that the call was refused before anything was done. */
-const NOT_STARTED = 'CALL_NOT_STARTED';
-
 type Mutable<Type> = { -readonly [Key in keyof Type]: Type[Key] };
 
 interface CallAnswer {
   /** A `CodeRunSettlement` as JSON. */
   readonly text: string;
-  /** Present when the call failed. */
-  readonly failed?: { readonly code: string | undefined };
+  readonly failed: boolean;
 }
 
 interface OpenCall {
@@ -120,9 +116,8 @@ export class HostCalls {
     if (!this.#open.has(id)) return;
     const { text, failed } =
       error === undefined ? valueSettlement(id, value) : errorSettlement(id, error);
-    if (failed?.code === NOT_STARTED) this.#close(id, 'not-started');
-    else if (this.#ended) this.#close(id, 'aborted');
-    else this.#close(id, failed === undefined ? 'done' : 'failed');
+    if (this.#ended) this.#close(id, 'aborted');
+    else this.#close(id, failed ? 'failed' : 'done');
     if (!this.#ended) this.#onSettled(text);
     if (this.#open.size === 0) this.#quiet?.();
   }
@@ -139,9 +134,9 @@ export class HostCalls {
 
 /** One settlement as the text of its JSON: encoded once, for the program and the journal alike. */
 function valueSettlement(id: number, value: unknown): CallAnswer {
-  if (value === undefined) return { text: `{"id":${id}}` };
+  if (value === undefined) return { text: `{"id":${id}}`, failed: false };
   try {
-    return { text: `{"id":${id},"value":${encodeLossless(value)}}` };
+    return { text: `{"id":${id},"value":${encodeLossless(value)}}`, failed: false };
   } catch (error) {
     const problem = error instanceof Error ? error.message : 'it cannot be read';
     return failure(id, `The host function answered with no JSON value: ${problem}`, undefined);
@@ -156,5 +151,5 @@ function errorSettlement(id: number, error: unknown): CallAnswer {
 
 function failure(id: number, message: string, code: string | undefined): CallAnswer {
   const error = code === undefined ? { message } : { message, code };
-  return { text: JSON.stringify({ id, error }), failed: { code } };
+  return { text: JSON.stringify({ id, error }), failed: true };
 }

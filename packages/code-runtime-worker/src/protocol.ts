@@ -88,7 +88,7 @@ export interface GuestOutcome {
 /** The engine ended a guest that would not end. */
 export interface EndedMessage {
   readonly cpuMs: number;
-  readonly kind: 'cpu-limit' | 'memory-limit' | 'worker-crash';
+  readonly kind: 'cpu-limit' | 'memory-limit' | 'exception' | 'worker-crash';
   readonly message: string;
 }
 
@@ -184,7 +184,7 @@ export function readEnded(body: string): EndedMessage {
   const { cpuMs, kind, message } = parse(body);
   return {
     cpuMs: milliseconds(cpuMs, 'cpuMs'),
-    kind: oneOf(['cpu-limit', 'memory-limit', 'worker-crash'], kind, 'kind'),
+    kind: oneOf(['cpu-limit', 'memory-limit', 'exception', 'worker-crash'], kind, 'kind'),
     message: string(message, 'message'),
   };
 }

@@ -173,6 +173,8 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
     ['memory-limit', 'a growing array', 'const a = []; for (;;) a.push(new Array(1000).fill(1));'],
     ['memory-limit', 'a growing Map', 'const m = new Map(); for (let i = 0; ; i++) m.set(i, {});'],
     ['memory-limit', 'promises that grow', 'const f = () => Promise.resolve().then(f); await f();'],
+    ['memory-limit', 'spreading a huge string', 'return [..." ".repeat(5e8)].length;'],
+    ['memory-limit', 'a filled array', 'new Array(60 * 1024 * 1024).fill(); return 1;'],
     ['deadlock', 'a promise that nothing settles', 'await new Promise(() => {});'],
     ['call-limit', 'too many calls at once', 'for (let i = 0; i < 5000; i++) tools.echo(i);'],
     ['syntax', 'no program', 'const = 1'],
@@ -302,6 +304,25 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
     const [outcomes, present] = value as [string[], string[]];
     expect(outcomes).not.toContain('ran');
     expect(present).toEqual([]);
+  });
+
+  it('shows the program no path of the host on any stack', async () => {
+    const { value } = await run(`const stacks = [new Error("a").stack];
+      try { await tools.fail("b") } catch (error) { stacks.push(error.stack) }
+      await tools.echo(1).then(() => { stacks.push(new Error("c").stack) });
+      try { tools.echo(1n); await tools.echo({ get x() { stacks.push(new Error("d").stack); return 1 } }) } catch {}
+      return stacks.join("\\n")`);
+    expect(value).not.toMatch(/file:|node_modules|dist\/|[A-Za-z-]+\/[a-z-]+\.js/);
+  });
+
+  it('goes on after a rejection that nobody handles', async () => {
+    const program = `Promise.reject(new Error("floating"));
+      tools.fail("unheard");
+      await tools.echo(1);
+      (async () => { throw new Error("late") })();
+      return 5`;
+    for (let times = 0; times < 3; times += 1)
+      expect(await run(program)).toMatchObject({ value: 5 });
   });
 
   it('draws randomness and time from the seed and the start alone', async () => {

@@ -43,13 +43,18 @@ function notice(kind: 'log' | 'limit', text: string): void {
 }
 
 /** Runs the one program that the next frame brings. */
-function serve(engine: Engine, spare: Guest, spareBytes: number, watchdog: Watchdog): void {
+async function serve(
+  engine: Engine,
+  spare: Guest,
+  spareBytes: number,
+  watchdog: Watchdog,
+): Promise<void> {
   const { body } = readFrame();
   const { cpuMs, memoryBytes, options } = JSON.parse(body) as RunMessage;
   let guest = spare;
   if (memoryBytes !== spareBytes) {
     spare.dispose();
-    guest = engine.createGuest({ memoryBytes, notice });
+    guest = await engine.createGuest({ memoryBytes, notice });
   }
   watchdog.limitMemory(memoryBytes);
   let end = guest.start(JSON.stringify(options), cpuMs);
@@ -83,9 +88,9 @@ async function main(choice: EngineChoice, memoryBytes: number): Promise<void> {
   ]);
   const ready = JSON.stringify({ engine: engine.name, fallbackReason });
   for (;;) {
-    const spare = engine.createGuest({ memoryBytes, notice });
+    const spare = await engine.createGuest({ memoryBytes, notice });
     write(FrameKind.ready, ready);
-    serve(engine, spare, memoryBytes, watchdog);
+    await serve(engine, spare, memoryBytes, watchdog);
     // Lets the process do what only its event loop does: freeing, above all.
     await setImmediate();
   }

@@ -6,7 +6,7 @@ import type { EndedMessage } from '../protocol.ts';
 export interface Engine {
   readonly name: 'isolated-vm' | 'quickjs';
   /** A fresh guest, with its globals in place and no program yet. */
-  createGuest(options: GuestOptions): Guest;
+  createGuest(options: GuestOptions): Promise<Guest>;
 }
 
 /** What a guest is made with. */

@@ -1,5 +1,5 @@
 import type ivm from 'isolated-vm';
-import { GUEST_ENTRY, type GuestModules } from '../guest-modules.ts';
+import type { GuestModule, GuestModules } from '../guest-modules.ts';
 import { readSlice, type Engine, type Guest, type GuestOptions, type SliceEnd } from './engine.ts';
 
 const MIB = 1024 * 1024;
@@ -16,7 +16,7 @@ export async function loadIsolatedVm(modules: GuestModules): Promise<Engine> {
   const { default: library } = await import('isolated-vm');
   return {
     name: 'isolated-vm',
-    createGuest: (options) => new IsolatedVmGuest(library, modules, options),
+    createGuest: async (options) => new IsolatedVmGuest(library, modules, options),
   };
 }
 
@@ -35,19 +35,18 @@ class IsolatedVmGuest implements Guest {
     const context = this.#isolate.createContextSync();
     context.global.setSync('carrelNotice', new library.Callback(options.notice));
     const compiled = new Map<string, ivm.Module>();
-    const urls = new Map<ivm.Module, string>();
-    const compile = (url: string): ivm.Module => {
-      const known = compiled.get(url);
+    const names = new Map<ivm.Module, string>();
+    const compile = ({ name, source }: GuestModule): ivm.Module => {
+      const known = compiled.get(name);
       if (known !== undefined) return known;
-      const { name, source } = modules.load(url);
       const module = this.#isolate.compileModuleSync(source, { filename: name });
-      compiled.set(url, module);
-      urls.set(module, url);
+      compiled.set(name, module);
+      names.set(module, name);
       return module;
     };
-    const entry = compile(GUEST_ENTRY);
+    const entry = compile(modules.entry);
     entry.instantiateSync(context, (specifier, referrer) =>
-      compile(modules.resolve(specifier, urls.get(referrer) ?? GUEST_ENTRY).url),
+      compile(modules.resolve(specifier, names.get(referrer) ?? modules.entry.name)),
     );
     entry.evaluateSync();
     const exported = (name: string): Entry =>
@@ -80,11 +79,21 @@ class IsolatedVmGuest implements Guest {
   #slice(entry: Entry, text: string, cpuMs: number): SliceEnd {
     const timeout = Math.max(1, Math.ceil(cpuMs));
     try {
-      entry.applySync(undefined, [text], { timeout });
+      this.#runUntilQuiet(entry, text, timeout);
       // `report` always answers with text.
       return readSlice(this.#report.applySync(undefined, [''], { timeout }) as string);
     } catch (error) {
       return { ended: this.#explain(error) };
+    }
+  }
+
+  #runUntilQuiet(entry: Entry, text: string, timeout: number): void {
+    try {
+      entry.applySync(undefined, [text], { timeout });
+    } catch (error) {
+      // A promise that was rejected while nobody listened is thrown here, once the guest is quiet.
+      // It is no reason to end the program; whatever is makes the report fail as well.
+      if (this.#explain(error).kind !== 'worker-crash') throw error;
     }
   }
 

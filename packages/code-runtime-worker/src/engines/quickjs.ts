@@ -1,28 +1,40 @@
 import {
   newQuickJSWASMModuleFromVariant,
+  newVariant,
   type QuickJSContext,
   type QuickJSHandle,
   type QuickJSRuntime,
+  type QuickJSSyncVariant,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core';
-import { GUEST_ENTRY, type GuestModules } from '../guest-modules.ts';
+import type { GuestModules } from '../guest-modules.ts';
+import { GuestMemory } from './guest-memory.ts';
 import { readSlice, type Engine, type Guest, type GuestOptions, type SliceEnd } from './engine.ts';
 
 /** Past this the engine throws by itself; past about twice as much, Node does, and the engine is lost. */
 const STACK_BYTES = 256 * 1024;
 
-/** QuickJS compiled to WebAssembly: slower, and at home wherever Node is. */
+/**
+ * QuickJS compiled to WebAssembly: slower, and at home wherever Node is. Each guest is an instance
+ * of its own, with a memory that cannot grow past its limit: the engine's own limit does not bound
+ * what it takes.
+ */
 export async function loadQuickjs(modules: GuestModules): Promise<Engine> {
-  const library = await newQuickJSWASMModuleFromVariant(
-    import('@jitl/quickjs-ng-wasmfile-release-sync'),
-  );
+  const { default: variant } = await import('@jitl/quickjs-ng-wasmfile-release-sync');
   return {
     name: 'quickjs',
-    createGuest: (options) => new QuickjsGuest(library, modules, options),
+    createGuest: async (options) => {
+      const memory = new GuestMemory(options.memoryBytes);
+      const library = await newQuickJSWASMModuleFromVariant(
+        newVariant(variant as unknown as QuickJSSyncVariant, { wasmMemory: memory.wasmMemory }),
+      );
+      return new QuickjsGuest(library, memory, modules, options);
+    },
   };
 }
 
 class QuickjsGuest implements Guest {
+  readonly #memory: GuestMemory;
   readonly #runtime: QuickJSRuntime;
   readonly #context: QuickJSContext;
   readonly #start: QuickJSHandle;
@@ -32,17 +44,23 @@ class QuickjsGuest implements Guest {
   #deadline = Infinity;
   #interrupted = false;
 
-  constructor(library: QuickJSWASMModule, modules: GuestModules, options: GuestOptions) {
+  constructor(
+    library: QuickJSWASMModule,
+    memory: GuestMemory,
+    modules: GuestModules,
+    options: GuestOptions,
+  ) {
+    this.#memory = memory;
     this.#runtime = library.newRuntime();
-    this.#runtime.setMemoryLimit(options.memoryBytes);
     this.#runtime.setMaxStackSize(STACK_BYTES);
     this.#runtime.setInterruptHandler(() => {
       this.#interrupted ||= performance.now() > this.#deadline;
-      return this.#interrupted;
+      // Unlike the error that the engine throws, an interrupt cannot be caught by the program.
+      return this.#interrupted || this.#memory.exhausted;
     });
     this.#runtime.setModuleLoader(
-      (url) => modules.load(url).source,
-      (referrer, specifier) => modules.resolve(specifier, referrer).url,
+      (name) => modules.sourceOf(name),
+      (referrer, specifier) => modules.resolve(specifier, referrer).name,
     );
     this.#context = this.#runtime.newContext();
     const context = this.#context;
@@ -53,7 +71,7 @@ class QuickjsGuest implements Guest {
     context.setProp(context.global, 'carrelNotice', notice);
     notice.dispose();
     const entry = context.unwrapResult(
-      context.evalCode(modules.load(GUEST_ENTRY).source, GUEST_ENTRY, { type: 'module' }),
+      context.evalCode(modules.entry.source, modules.entry.name, { type: 'module' }),
     );
     this.#start = context.getProp(entry, 'start');
     this.#settle = context.getProp(entry, 'settle');
@@ -85,6 +103,7 @@ class QuickjsGuest implements Guest {
     try {
       this.#call(entry, text).dispose();
       this.#runJobs();
+      if (this.#memory.exhausted) return { ended: this.#explain(undefined) };
       using answer = this.#call(this.#report, '');
       return readSlice(this.#context.getString(answer));
     } catch (error) {
@@ -114,9 +133,12 @@ class QuickjsGuest implements Guest {
     if (this.#interrupted) {
       return { kind: 'cpu-limit', message: 'The program computed for too long' };
     }
-    const message = error instanceof Error ? error.message : String(error);
-    if (/out of memory|null/.test(message)) {
+    if (this.#memory.exhausted) {
       return { kind: 'memory-limit', message: 'The program used too much memory' };
+    }
+    if (error instanceof RangeError) {
+      // The engine's own recursion went deeper than this process's stack.
+      return { kind: 'exception', message: 'The program recursed too deep' };
     }
     return { kind: 'worker-crash', message: 'The engine failed' };
   }
