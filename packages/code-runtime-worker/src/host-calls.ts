@@ -20,6 +20,13 @@ interface OpenCall {
   readonly startedMs: number;
 }
 
+/** Names of each namespace's members, in the order in which guest and host count them. */
+export function memberNames(
+  bindings: readonly CodeBindingNamespace[],
+): readonly (readonly string[])[] {
+  return bindings.map(({ functions }) => Object.keys(functions));
+}
+
 /** The calls of one run, from the program's asking to the host's answer. */
 export class HostCalls {
   readonly #bindings: readonly CodeBindingNamespace[];
@@ -32,18 +39,14 @@ export class HostCalls {
   #ended = false;
   #quiet: (() => void) | undefined;
 
-  /**
-   * @param members - names of each namespace's members, in the order that the guest counts them
-   * @param onSettled - handed each answer, a `CodeRunSettlement` as JSON, until the run ends
-   */
+  /** @param onSettled - handed each answer, a `CodeRunSettlement` as JSON, until the run ends */
   constructor(
     bindings: readonly CodeBindingNamespace[],
-    members: readonly (readonly string[])[],
     onEvent: (event: CodeRunEvent) => void,
     onSettled: (settlementText: string) => void,
   ) {
     this.#bindings = bindings;
-    this.#members = members;
+    this.#members = memberNames(bindings);
     this.#onEvent = onEvent;
     this.#onSettled = onSettled;
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  type CodeRunEvent,
   type CodeRunFailure,
   type CodeRunJournal,
   type CodeRunJournalBatch,
@@ -11,6 +12,7 @@ import {
   type JsonValue,
 } from '@carrel/code-runtime';
 import { HostCalls } from './host-calls.ts';
+import { LiveSettlements } from './live-settlements.ts';
 import { locateFailure } from './locate-failure.ts';
 import { OutputLedger } from './output-ledger.ts';
 import {
@@ -22,6 +24,8 @@ import {
   readReport,
   type RunMessage,
 } from './protocol.ts';
+import { ReplayedSettlements } from './replayed-settlements.ts';
+import type { SettlementSource } from './settlement-source.ts';
 import type { WorkerDeath, WorkerProcess } from './worker-process.ts';
 
 /** Milliseconds past the CPU budget after which the host stops waiting for the engine's own limit. */
@@ -49,7 +53,7 @@ class ProgramRun {
   readonly #worker: WorkerProcess;
   readonly #job: ProgramJob;
   readonly #resolve: (result: CodeRunResult) => void;
-  readonly #calls: HostCalls;
+  readonly #settlements: SettlementSource;
   readonly #ledger: OutputLedger;
   readonly #warnings: CodeRunWarning[];
   readonly #seed: string;
@@ -57,31 +61,28 @@ class ProgramRun {
   readonly #startedMs = performance.now();
   /** Each a `CodeRunJournalBatch` as JSON: parsed only when somebody asks for the journal. */
   readonly #batches: string[] = [];
-  readonly #timers = new Map<number, NodeJS.Timeout>();
-  /** Each a `CodeRunSettlement` as JSON. */
-  #settled: string[] = [];
   #cpuMs = 0;
-  #computing = false;
+  /** A guest whose program has ended is gone: its worker drops it unasked. */
+  #guest: 'computing' | 'quiet' | 'gone' = 'quiet';
   #ended = false;
   #cpuTimeout: NodeJS.Timeout | undefined;
   #wallTimeout: NodeJS.Timeout | undefined;
-  #delivery: NodeJS.Immediate | undefined;
 
   constructor(worker: WorkerProcess, job: ProgramJob, resolve: (result: CodeRunResult) => void) {
     this.#worker = worker;
     this.#job = job;
     this.#resolve = resolve;
-    const { bindings, seed, startTimeMs } = job.request;
-    this.#calls = new HostCalls(
-      bindings,
-      bindings.map(({ functions }) => Object.keys(functions)),
-      (event) => job.request.onEvent?.(event),
-      (settlementText) => this.#settle(settlementText),
-    );
+    const { bindings, replay, seed, startTimeMs } = job.request;
+    const onEvent = (event: CodeRunEvent): void => job.request.onEvent?.(event);
+    const deliver = (batchText: string): void => this.#deliver(batchText);
+    this.#settlements =
+      replay === undefined
+        ? new LiveSettlements((onSettled) => new HostCalls(bindings, onEvent, onSettled), deliver)
+        : new ReplayedSettlements(replay, bindings, onEvent, deliver);
     this.#ledger = new OutputLedger(job.limits.maxOutputBytes);
     this.#warnings = [...job.warnings];
-    this.#seed = seed ?? randomUUID();
-    this.#startTimeMs = startTimeMs ?? Date.now();
+    this.#seed = replay?.seed ?? seed ?? randomUUID();
+    this.#startTimeMs = replay?.startTimeMs ?? startTimeMs ?? Date.now();
   }
 
   begin(): void {
@@ -124,7 +125,7 @@ class ProgramRun {
 
   /** Lets the guest compute, until it reports. */
   #compute(kind: typeof FrameKind.run | typeof FrameKind.settle, body: string): void {
-    this.#computing = true;
+    this.#guest = 'computing';
     const leftMs = Math.max(0, this.#job.limits.cpuMs - this.#cpuMs);
     this.#cpuTimeout = setTimeout(() => this.#failOnCpu(), leftMs + CPU_GRACE_MS);
     this.#worker.send(kind, body);
@@ -132,7 +133,7 @@ class ProgramRun {
 
   #receive(kind: number, body: string): void {
     if (this.#ended) return;
-    if (!this.#computing) throw new ProtocolError('a quiet guest spoke');
+    if (this.#guest !== 'computing') throw new ProtocolError('a quiet guest spoke');
     switch (kind) {
       case FrameKind.log: {
         const entry = readLog(body);
@@ -161,67 +162,17 @@ class ProgramRun {
   /** The guest is quiet: starts what it asked for, and hands it what has settled meanwhile. */
   #report(body: string): void {
     const { cpuMs, report } = readReport(body);
-    this.#computing = false;
+    this.#guest = report.outcome === undefined ? 'quiet' : 'gone';
     clearTimeout(this.#cpuTimeout);
     this.#cpuMs = cpuMs;
-    const goesOn = report.outcome === undefined;
-    for (const call of report.calls) this.#calls.make(call, goesOn);
-    if (report.outcome !== undefined) {
-      this.#conclude(report.outcome);
-      return;
-    }
-    for (const { id, delayMs } of report.timersBegun) this.#beginTimer(id, delayMs);
-    for (const id of report.timersEnded) this.#endTimer(id);
-    if (this.#settled.length > 0) this.#deliverSoon();
-    else if (this.#calls.pending === 0 && this.#timers.size === 0) {
-      this.#fail({
-        kind: 'deadlock',
-        message: 'The program waits for something that nothing can settle any more',
-      });
-    }
+    const failure = this.#settlements.take(report);
+    if (failure !== undefined) this.#fail(failure);
+    else if (report.outcome !== undefined) this.#conclude(report.outcome);
   }
 
-  #beginTimer(id: number, delayMs: number): void {
-    // A longer delay than a timer takes is past every wall limit: such a timer never fires.
-    if (delayMs > this.#job.limits.wallMs) {
-      this.#timers.set(
-        id,
-        setTimeout(() => {}, this.#job.limits.wallMs),
-      );
-      return;
-    }
-    const timeout = setTimeout(() => {
-      this.#timers.delete(id);
-      this.#settle(`{"timer":${id}}`);
-    }, delayMs);
-    this.#timers.set(id, timeout);
-  }
-
-  #endTimer(id: number): void {
-    clearTimeout(this.#timers.get(id));
-    this.#timers.delete(id);
-  }
-
-  #settle(settlementText: string): void {
-    if (this.#ended) return;
-    this.#settled.push(settlementText);
-    if (!this.#computing) this.#deliverSoon();
-  }
-
-  /** Whatever settles in the same turn of the event loop travels together. */
-  #deliverSoon(): void {
-    this.#delivery ??= setImmediate(() => {
-      this.#delivery = undefined;
-      this.#deliver();
-    });
-  }
-
-  #deliver(): void {
-    const atMs = Math.round(performance.now() - this.#startedMs);
-    const batch = `{"atMs":${atMs},"settlements":[${this.#settled.join(',')}]}`;
-    this.#settled = [];
-    this.#batches.push(batch);
-    this.#compute(FrameKind.settle, batch);
+  #deliver(batchText: string): void {
+    this.#batches.push(batchText);
+    this.#compute(FrameKind.settle, batchText);
   }
 
   #conclude({ value, warnings = [], failure }: GuestOutcome): void {
@@ -230,7 +181,7 @@ class ProgramRun {
     }
     if (failure !== undefined) {
       const { kind, message, name, code, stack, callId } = failure;
-      const call = callId === undefined ? undefined : this.#calls.records[callId - 1];
+      const call = callId === undefined ? undefined : this.#settlements.records[callId - 1];
       this.#end({
         failure: {
           kind,
@@ -274,8 +225,8 @@ class ProgramRun {
   /** Ends a program that has not ended by itself; its guest goes with it. */
   #fail(failure: CodeRunFailure): void {
     if (this.#ended) return;
-    if (this.#computing) this.#worker.kill(failure.message);
-    else this.#worker.send(FrameKind.drop, '');
+    if (this.#guest === 'computing') this.#worker.kill(failure.message);
+    else if (this.#guest === 'quiet') this.#worker.send(FrameKind.drop, '');
     this.#end({ failure });
   }
 
@@ -284,21 +235,19 @@ class ProgramRun {
     const wallMs = performance.now() - this.#startedMs;
     clearTimeout(this.#wallTimeout);
     clearTimeout(this.#cpuTimeout);
-    clearImmediate(this.#delivery);
-    for (const timeout of this.#timers.values()) clearTimeout(timeout);
     this.#job.request.signal?.removeEventListener('abort', this.#onAbort);
-    void this.#calls.end(this.#job.limits.abortGraceMs).then(() => {
-      const journal = (): CodeRunJournal => this.#journal(ending.failure === undefined);
+    void this.#settlements.end(this.#job.limits.abortGraceMs).then(() => {
+      const journal = (): CodeRunJournal => this.#journal(ending.failure);
       let written: CodeRunJournal | undefined;
       this.#resolve({
         ...ending,
         logs: this.#ledger.logs,
         warnings: this.#warnings,
-        calls: this.#calls.records,
+        calls: this.#settlements.records,
         usage: {
           cpuMs: this.#cpuMs,
           wallMs,
-          calls: this.#calls.records.length,
+          calls: this.#settlements.records.length,
           outputBytes: this.#ledger.bytes,
         },
         get journal() {
@@ -308,19 +257,22 @@ class ProgramRun {
     });
   }
 
-  #journal(completed: boolean): CodeRunJournal {
+  #journal(failure: CodeRunFailure | undefined): CodeRunJournal {
     return {
       version: 1,
       program: this.#job.request.program,
       seed: this.#seed,
       startTimeMs: this.#startTimeMs,
-      calls: this.#calls.records.map(({ global, name, arguments: args }) => ({
+      calls: this.#settlements.records.map(({ global, name, arguments: args, outcome }) => ({
         global,
         name,
         arguments: args,
+        outcome,
       })),
       batches: this.#batches.map((batch) => JSON.parse(batch) as CodeRunJournalBatch),
-      outcome: completed ? 'completed' : 'failed',
+      ...(failure === undefined
+        ? {}
+        : { failure: { kind: failure.kind, message: failure.message } }),
     };
   }
 }

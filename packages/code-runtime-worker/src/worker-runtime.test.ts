@@ -351,10 +351,9 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
       seed: 's',
       startTimeMs: 5,
       calls: [
-        { global: 'tools', name: 'echo', arguments: [1] },
-        { global: 'tools', name: 'fail', arguments: ['no'] },
+        { global: 'tools', name: 'echo', arguments: [1], outcome: 'done' },
+        { global: 'tools', name: 'fail', arguments: ['no'], outcome: 'failed' },
       ],
-      outcome: 'completed',
     });
     expect(journal.batches.flatMap(({ settlements }) => settlements)).toEqual([
       { id: 1, value: 1 },

@@ -107,10 +107,10 @@ class WorkerRuntime implements CodeRuntime {
     if (this.#disposal.signal.aborted) {
       throw new CodeRuntimeError('The runtime is disposed', { code: 'runtime-disposed' });
     }
-    if (request.replay !== undefined) {
-      throw new CodeRuntimeError('This runtime cannot replay a journal yet', {
-        code: 'unsupported',
-      });
+    if (request.replay !== undefined && request.replay.version !== 1) {
+      throw new TypeError(
+        `Expected \`replay\` to be a journal of version 1, got ${String(request.replay.version)}`,
+      );
     }
     const signal = AbortSignal.any(
       request.signal === undefined
@@ -183,7 +183,7 @@ function notRun(request: CodeRunRequest, failure: CodeRunFailure): CodeRunResult
       startTimeMs: request.startTimeMs ?? Date.now(),
       calls: [],
       batches: [],
-      outcome: 'failed',
+      failure: { kind: failure.kind, message: failure.message },
     },
   };
 }

@@ -38,7 +38,10 @@ export interface CodeRunRequest {
   readonly seed?: string;
   /** What `Date.now()` says at the start, in milliseconds since 1970; the present when omitted. */
   readonly startTimeMs?: number;
-  /** Takes every settlement from this journal instead of calling the host functions. */
+  /**
+   * Takes seed, start and every settlement from this journal instead of calling the host functions.
+   * A program that takes another course than the recorded one ends with `divergence`.
+   */
   readonly replay?: CodeRunJournal;
   /** Told what happens while it happens. Must not throw. */
   onEvent?(event: CodeRunEvent): void;

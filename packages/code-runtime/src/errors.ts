@@ -45,8 +45,7 @@ export type CodeRuntimeErrorCode =
   | 'engine-unavailable'
   | 'worker-unavailable'
   | 'queue-full'
-  | 'runtime-disposed'
-  | 'unsupported';
+  | 'runtime-disposed';
 
 /** A runtime could not take or carry out a run, for a reason that is not the program's. */
 export class CodeRuntimeError extends CarrelError<CodeRuntimeErrorCode> {

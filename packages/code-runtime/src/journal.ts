@@ -1,3 +1,4 @@
+import type { CodeCallRecord, CodeRunFailure } from './code-runtime.ts';
 import type { JsonValue } from './json.ts';
 
 /** How one call was settled, as the program was told. */
@@ -26,13 +27,9 @@ export interface CodeRunJournal {
   /** What `Date.now()` said at the start, in milliseconds since 1970. */
   readonly startTimeMs: number;
   /** Calls in program order; a call's id is its index plus one. */
-  readonly calls: readonly {
-    readonly global: string;
-    readonly name: string;
-    readonly arguments: readonly JsonValue[];
-  }[];
+  readonly calls: readonly Pick<CodeCallRecord, 'global' | 'name' | 'arguments' | 'outcome'>[];
   /** Settlements in the order in which the program saw them. */
   readonly batches: readonly CodeRunJournalBatch[];
-  /** How the run ended. */
-  readonly outcome: 'completed' | 'failed';
+  /** How the run failed; absent when the program returned. */
+  readonly failure?: Pick<CodeRunFailure, 'kind' | 'message'>;
 }
