@@ -28,7 +28,13 @@ sources.forEach((path, index) => {
     if (name === undefined) return;
     let above = at - 1;
     while (above >= 0 && /^\\s*(@.*)?$/.test(lines[above])) above -= 1;
-    found.push({ name, path, line: at + 1, documented: (lines[above] ?? '').trimEnd().endsWith('*/') });
+    // Where the comment that ends here begins: only \`/**\` makes a doc comment of it.
+    let start = above;
+    if ((lines[above] ?? '').trimEnd().endsWith('*/')) {
+      while (start > 0 && !lines[start].includes('/*')) start -= 1;
+    }
+    const documented = /^\\s*\\/\\*\\*/.test(lines[start] ?? '') && (start < above || lines[above].includes('*/'));
+    found.push({ name, path, line: at + 1, documented });
   });
   if (found.length > 0) byPackage.set(packageOf(path), found);
 });

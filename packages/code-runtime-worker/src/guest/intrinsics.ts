@@ -9,11 +9,17 @@ export function uncurry<Receiver, Args extends unknown[], Result>(
   return (receiver, ...args) => apply(method, receiver, args);
 }
 
+/** `text.charCodeAt(index)`. */
 export const charCodeAt = uncurry(String.prototype.charCodeAt);
+/** `Promise`, as it was. */
 export const PromiseClass = Promise;
+/** `Error`, as it was. */
 export const ErrorClass = Error;
+/** `String`, as it was. */
 export const text = String;
+/** `JSON`, as it was. */
 export const { stringify, parse } = JSON;
+/** `Object`, as it was. */
 export const { defineProperty, freeze, getOwnPropertyDescriptor } = Object;
 
 /** Defines an ordinary global, as the built-in ones are defined: writable and not enumerable. */
