@@ -17,13 +17,19 @@ function fail(message) {
 
 /** Runs npm; what it says is shown only when it fails. */
 function npm(...args) {
-  const result = spawnSync('npm', args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 });
+  const result = spawnSync('npm', args, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  });
   if (result.error) fail(`npm could not be started: ${result.error.message}`);
-  if (result.status !== 0) fail(`${result.stdout}${result.stderr}\n\`npm ${args.join(' ')}\` failed.`);
+  if (result.status !== 0)
+    fail(`${result.stdout}${result.stderr}\n\`npm ${args.join(' ')}\` failed.`);
 }
 
 const [major] = process.versions.node.split('.').map(Number);
-if (major < 20) fail(`Node 20 or later is needed to begin with; this is Node ${process.versions.node}.`);
+if (major < 20)
+  fail(`Node 20 or later is needed to begin with; this is Node ${process.versions.node}.`);
 
 if (!existsSync(installed) || statSync(installed).mtimeMs < statSync(lockfile).mtimeMs) {
   process.stderr.write('Installing dependencies from the lockfile…\n');

@@ -83,7 +83,7 @@ describe('encodeArgument', () => {
     [{ t: new Uint8Array(1) }, '$.t: a typed array is not JSON'],
     [{ e: new Error('x') }, '$.e: an Error is not JSON'],
     [{ p: Promise.resolve() }, '$.p: a Promise is not JSON'],
-    [{ first: { leaf: 1 }, then: Number.POSITIVE_INFINITY }, '$.then: Infinity is not JSON'],
+    [{ first: { leaf: 1 }, next: Number.POSITIVE_INFINITY }, '$.next: Infinity is not JSON'],
   ])('refuses by its path what JSON cannot say (case %$)', (value, message) => {
     expect(() => encodeArgument(value)).toThrow(message);
   });

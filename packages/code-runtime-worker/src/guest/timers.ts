@@ -1,7 +1,7 @@
 import { defineGlobal } from './intrinsics.ts';
 
 /** A timer that the host is asked to keep. */
-export interface TimerRequest {
+interface TimerRequest {
   readonly id: number;
   readonly delayMs: number;
 }

@@ -80,7 +80,7 @@ export class ScriptedRuntime implements CodeRuntime {
         startTimeMs: 0,
         calls: [],
         batches: [],
-        outcome: 'failure' in end ? 'failed' : 'completed',
+        ...('failure' in end ? { failure: end.failure } : {}),
       },
     };
   }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
 /** What the server answers to one request. */
-export type ScriptedResponse =
+type ScriptedResponse =
   /** A JSON body, such as an error. */
   | { readonly status: number; readonly json: unknown }
   | {
@@ -18,7 +18,7 @@ export type ScriptedResponse =
     };
 
 /** A request as it came over the wire. */
-export interface ReceivedRequest {
+interface ReceivedRequest {
   readonly path: string;
   readonly text: string;
   readonly body: Record<string, unknown>;
