@@ -126,12 +126,12 @@ export class WorkerPool {
 
   async #start(): Promise<{ readonly worker: WorkerProcess; readonly ready: ReadyMessage }> {
     const { choice, memoryBytes, maxFrameBytes } = this.#options;
+    const worker = new WorkerProcess(choice, memoryBytes, maxFrameBytes);
+    this.#all.add(worker);
     this.#starting += 1;
+    void worker.exited().then(() => this.#forget(worker));
     try {
-      const started = await WorkerProcess.start(choice, memoryBytes, maxFrameBytes);
-      this.#all.add(started.worker);
-      void started.worker.exited().then(() => this.#forget(started.worker));
-      return started;
+      return { worker, ready: await worker.becomesReady() };
     } finally {
       this.#starting -= 1;
     }
@@ -158,7 +158,7 @@ export class WorkerPool {
   #replenish(): void {
     if (this.#disposed) return;
     const wanted = Math.max(1, this.#queue.length);
-    const room = this.#options.size - this.#all.size - this.#starting;
+    const room = this.#options.size - this.#all.size;
     const missing = Math.min(wanted - this.#starting - this.#idle.length, room);
     for (let count = 0; count < missing; count += 1) {
       this.#start().then(

@@ -50,7 +50,13 @@ export class WorkerProcess {
   #problem: string | undefined;
   #gone: WorkerDeath | undefined;
 
-  private constructor(choice: EngineChoice, memoryBytes: number, maxFrameBytes: number) {
+  /**
+   * Starts the process.
+   *
+   * @param memoryBytes - what its waiting guest is made for
+   * @param maxFrameBytes - bytes of one frame that it may send
+   */
+  constructor(choice: EngineChoice, memoryBytes: number, maxFrameBytes: number) {
     this.#maxFrameBytes = maxFrameBytes;
     this.#directory = mkdtempSync(join(tmpdir(), 'carrel-worker-'));
     this.#child = spawn(
@@ -79,23 +85,6 @@ export class WorkerProcess {
       () => this.#bury(),
       () => this.#bury(), // `once` rejects on `error`: the process never started.
     );
-  }
-
-  /**
-   * Starts a worker and waits until it has a guest ready.
-   *
-   * @throws CodeRuntimeError `engine-unavailable` when it ends before that
-   */
-  static async start(
-    choice: EngineChoice,
-    memoryBytes: number,
-    maxFrameBytes: number,
-  ): Promise<{ readonly worker: WorkerProcess; readonly ready: ReadyMessage }> {
-    const worker = new WorkerProcess(choice, memoryBytes, maxFrameBytes);
-    const ready = await worker.becomesReady();
-    // The process stays in a directory that is no more: nothing can be put there.
-    worker.#removeDirectory();
-    return { worker, ready };
   }
 
   /** Whether the process has ended; its directory is removed by then. */
@@ -144,6 +133,12 @@ export class WorkerProcess {
     await this.#exited;
   }
 
+  #becomeReady(message: ReadyMessage): void {
+    // The process stays in a directory that is no more: nothing can be put there.
+    this.#removeDirectory();
+    this.#ready.resolve(message);
+  }
+
   #removeDirectory(): void {
     rmSync(this.#directory, { recursive: true, force: true });
   }
@@ -183,7 +178,7 @@ export class WorkerProcess {
         const frame = this.#take(FRAME_HEADER_BYTES + bytes);
         const kind = frame.readUInt8(4);
         const body = frame.toString('utf8', FRAME_HEADER_BYTES);
-        if (kind === FrameKind.ready) this.#ready.resolve(readReady(body));
+        if (kind === FrameKind.ready) this.#becomeReady(readReady(body));
         else this.#listener?.onFrame(kind, body);
       }
     } catch (error) {
