@@ -26,6 +26,12 @@ export interface Agent {
 /** Continues with the next listener, or the innermost step. Takes no argument; called at most once. */
 export type HookNext<Result> = () => Promise<Result>;
 
+/** What a hook is told besides. */
+export interface HookContext {
+  /** Aborted when the turn is cancelled; what the hook answers after that is discarded. */
+  readonly signal: AbortSignal;
+}
+
 /** A section of the system prompt. */
 export interface SystemPromptSection {
   readonly name: string;
@@ -39,9 +45,11 @@ export interface AgentHooks {
   /** Sections of the system prompt, in order of the wire. */
   'system-prompt/assemble': (
     next: HookNext<readonly SystemPromptSection[]>,
+    context: HookContext,
   ) => Promise<readonly SystemPromptSection[]>;
   /** Messages in front of the whole history; composed once for each loop. The canonical contribution is `[mine, ...await next()]`. */
   'agent/session-prefix': (
     next: HookNext<readonly ModelMessage[]>,
+    context: HookContext,
   ) => Promise<readonly ModelMessage[]>;
 }

@@ -45,6 +45,7 @@ export interface SessionEventMap {
     readonly error?: { readonly code: string; readonly message: string };
     /** The run of a `run_code` call, from which it can be rebuilt. */
     readonly journal?: CodeRunJournal;
+    /** From when the registry got the call, and those it was handed over with, to their results. */
     readonly durationMs: number;
   };
   'tool/code-dispatch': CodeDispatchEvent;

@@ -1,0 +1,84 @@
+import type { JsonValue } from '@carrel/code-runtime';
+import { encodeArgument, parseJson } from '@carrel/code-runtime/json';
+import { messageOf } from '../errors.ts';
+import type { ModelStreamPart } from '../models/model.ts';
+
+/** A call as a model asked for it. */
+export interface RequestedCall {
+  /** Different from those of the other calls of the same answer. */
+  readonly id: string;
+  readonly name: string;
+  /** An object; for a call that cannot run, the text that came instead of one. */
+  readonly arguments: JsonValue;
+  /** Why it cannot run, when it cannot. */
+  readonly problem?: string;
+}
+
+type CallPart = Extract<ModelStreamPart, { type: 'tool-call' | 'invalid-tool-call' }>;
+
+/** Levels of nesting around the arguments in an event and in a request. */
+const LEVELS_AROUND = 5;
+/** Characters of broken arguments that the model is shown again. */
+const MAX_SHOWN_LENGTH = 500;
+
+/**
+ * Reads one call of an answer.
+ *
+ * @param before - the calls of the same answer so far
+ */
+export function readToolCall(part: CallPart, before: readonly RequestedCall[]): RequestedCall {
+  const { name } = part;
+  const id = uniqueId(part.id, before);
+  if (part.type === 'invalid-tool-call') return invalid(id, name, part.argumentsText);
+  try {
+    const args = loggable(part.arguments);
+    if (typeof args === 'object' && args !== null && !Array.isArray(args)) {
+      return { id, name, arguments: args };
+    }
+    const text = JSON.stringify(args);
+    return { id, name, arguments: text, problem: problemOf(name, 'are not an object', text) };
+  } catch (error) {
+    const problem = problemOf(name, `cannot be read (${messageOf(error)})`, undefined);
+    return { id, name, arguments: {}, problem };
+  }
+}
+
+function invalid(id: string, name: string, argumentsText: string): RequestedCall {
+  let what = 'are not JSON';
+  try {
+    parseJson(argumentsText);
+  } catch (error) {
+    what = `are not JSON (${messageOf(error)})`;
+  }
+  return {
+    id,
+    name,
+    arguments: argumentsText,
+    problem: problemOf(name, what, argumentsText),
+  };
+}
+
+function problemOf(name: string, what: string, text: string | undefined): string {
+  const shown = text === undefined ? '' : ` They were: ${text.slice(0, MAX_SHOWN_LENGTH)}`;
+  const cut = text !== undefined && text.length > MAX_SHOWN_LENGTH ? '…' : '';
+  return `The arguments of \`${name}\` ${what}; it was not called. Send one JSON object.${shown}${cut}`;
+}
+
+/** The arguments as a log can hold them: `-0` is 0, and they nest no deeper than an event may. */
+function loggable(value: JsonValue): JsonValue {
+  let wrapped: unknown = value;
+  for (let level = 0; level < LEVELS_AROUND; level += 1) wrapped = [wrapped];
+  // An array always has a text.
+  let copy = parseJson(encodeArgument(wrapped) as string);
+  for (let level = 0; level < LEVELS_AROUND; level += 1) copy = (copy as readonly JsonValue[])[0]!;
+  return copy;
+}
+
+/** Some models number the calls of each answer alike; two of one answer would share a result. */
+function uniqueId(id: string, before: readonly RequestedCall[]): string {
+  const taken = new Set(before.map((call) => call.id));
+  if (!taken.has(id)) return id;
+  let count = 2;
+  while (taken.has(`${id}_${count}`)) count += 1;
+  return `${id}_${count}`;
+}
