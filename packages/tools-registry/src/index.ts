@@ -8,12 +8,22 @@ export type {
 export { defineTool } from './tool.ts';
 export type { Tool, ToolCall, ToolCallContext, ToolDefinition } from './tool.ts';
 export { ToolsRegistry } from './tools-registry.ts';
-export type { ExecuteOptions, ToolDiagnostic, ToolsRegistryOptions } from './tools-registry.ts';
+export type {
+  BatchOptions,
+  ExecuteOptions,
+  ToolDiagnostic,
+  ToolsRegistryOptions,
+} from './tools-registry.ts';
 export type { JsonSchema } from './schema/json-schema.ts';
 export type { SchemaDiagnostic } from './schema/schema-diagnostic.ts';
 export { schemaToType } from './presentation/schema-to-type.ts';
 export type { SchemaType } from './presentation/schema-to-type.ts';
-export { renderDeclarations, renderSdk, toolSignature } from './presentation/render-sdk.ts';
+export {
+  renderDeclarations,
+  renderSdk,
+  RUN_CODE,
+  toolSignature,
+} from './presentation/render-sdk.ts';
 export type { ToolMode, ToolPresentation, WireTool } from './presentation/tool-presentation.ts';
 export { runChain } from './execution/middleware.ts';
 export type { Listener } from './execution/middleware.ts';

@@ -390,6 +390,23 @@ describe('ToolsRegistry.executeBatch', () => {
     expect(trace).toEqual(['in 1', 'out 1', 'in 2', 'out 2']);
   });
 
+  it('tells each result as it comes, and how long the call itself took', async () => {
+    const gate = Promise.withResolvers<void>();
+    const registry = registryOf(tool('slow', { parallelSafe: true, execute: () => gate.promise }));
+    registry.register(tool('fast', { parallelSafe: true, execute: () => 1 }));
+    const told: string[] = [];
+    const calls = [call('slow'), call('fast')];
+    const results = await registry.executeBatch(calls, {
+      signal,
+      onResult: (settled, result, durationMs) => {
+        told.push(`${settled.name} ${result.error?.code ?? 'done'} ${durationMs >= 0}`);
+        gate.resolve();
+      },
+    });
+    expect(told).toEqual(['fast done true', 'slow done true']);
+    expect(results.map(({ isError }) => isError)).toEqual([false, false]);
+  });
+
   it('does not start what waits when the batch is cancelled', async () => {
     const controller = new AbortController();
     const registry = registryOf(

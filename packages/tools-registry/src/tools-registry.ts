@@ -12,6 +12,7 @@ import { schemaToType } from './presentation/schema-to-type.ts';
 import type { ToolMode, ToolPresentation } from './presentation/tool-presentation.ts';
 import type { CodeDispatchEvent } from './run-code/code-dispatch.ts';
 import { createRunCodeTool, RUN_CODE_WIRE_TOOL } from './run-code/run-code-tool.ts';
+import type { RunCodeOptions } from './run-code/run-code-tool.ts';
 import type { SchemaDiagnostic } from './schema/schema-diagnostic.ts';
 import { SchemaValidator } from './schema/validate.ts';
 import { defineTool } from './tool.ts';
@@ -44,8 +45,18 @@ export interface ExecuteOptions {
   readonly signal: AbortSignal;
   /** Told of each call of a program as it starts and as it settles; never after the outer result. */
   onCodeDispatch?(event: CodeDispatchEvent): void;
-  /** Told what a program does while it runs; never after the outer result. Must not throw. */
-  onRunEvent?(event: CodeRunEvent): void;
+  /** Told what the program of a call does while it runs; never after its result. Must not throw. */
+  onRunEvent?(event: CodeRunEvent, callId: string): void;
+}
+
+/** What belongs to the calls of one answer of the model. */
+export interface BatchOptions extends ExecuteOptions {
+  /**
+   * Told of each result as it comes, in whatever order. Must not throw.
+   *
+   * @param durationMs - milliseconds from the call's turn to its result; 0 for one that had none
+   */
+  onResult?(call: ToolCall, result: ToolResult, durationMs: number): void;
 }
 
 /** A schema diagnostic with the tool that it is about. */
@@ -148,7 +159,8 @@ export class ToolsRegistry {
   /** The tool of this name; `undefined` for none and for one outside the set. */
   get(name: string): Tool | undefined {
     const programs = this.#mode !== 'native' && this.#runtime !== undefined;
-    if (name === RUN_CODE && programs) return this.#runCodeTool({});
+    if (name === RUN_CODE && programs)
+      return this.#runCodeTool({ onCodeDispatch: undefined, onRunEvent: undefined });
     return this.#entryOf(name)?.tool;
   }
 
@@ -205,20 +217,19 @@ export class ToolsRegistry {
    *
    * @returns the results in the order of the calls
    */
-  executeBatch(
-    calls: readonly ToolCall[],
-    options: ExecuteOptions,
-  ): Promise<readonly ToolResult[]> {
+  executeBatch(calls: readonly ToolCall[], options: BatchOptions): Promise<readonly ToolResult[]> {
     const queue = new DispatchQueue();
     const { signal } = options;
     const results = calls.map(async (call) => {
       const parallelSafe = this.#entryOf(call.name)?.tool.parallelSafe ?? false;
-      try {
-        return await queue.add(() => this.execute(call, options), { parallelSafe, signal });
-      } catch (error) {
-        if (!(error instanceof CallNotStartedError)) return resultOfError(error);
-        return errorResult('TOOL_ABORTED', 'The call was cancelled before it started.');
-      }
+      let startedAt: number | undefined;
+      const start = (): Promise<ToolResult> => {
+        startedAt = performance.now();
+        return this.execute(call, options);
+      };
+      const result = await queue.add(start, { parallelSafe, signal }).catch(notExecuted);
+      options.onResult?.(call, result, startedAt === undefined ? 0 : performance.now() - startedAt);
+      return result;
     });
     return Promise.all(results);
   }
@@ -232,7 +243,7 @@ export class ToolsRegistry {
         if (open) options.onCodeDispatch?.(event);
       },
       onRunEvent: (event) => {
-        if (open) options.onRunEvent?.(event);
+        if (open) options.onRunEvent?.(event, call.id);
       },
     });
     const entry = { tool, input: this.#runCodeInput, output: undefined };
@@ -247,7 +258,7 @@ export class ToolsRegistry {
     }
   }
 
-  #runCodeTool(callbacks: Omit<ExecuteOptions, 'signal'>): Tool {
+  #runCodeTool(callbacks: Pick<RunCodeOptions, 'onCodeDispatch' | 'onRunEvent'>): Tool {
     const runtime = this.#runtime;
     if (runtime === undefined) throw new TypeError(missingRuntime(this.#mode));
     return createRunCodeTool({
@@ -301,6 +312,12 @@ export class ToolsRegistry {
 
 function isTool(tool: object): tool is Tool {
   return 'needsApproval' in tool && typeof tool.needsApproval === 'function';
+}
+
+function notExecuted(error: unknown): ToolResult {
+  return error instanceof CallNotStartedError
+    ? errorResult('TOOL_ABORTED', 'The call was cancelled before it started.')
+    : resultOfError(error);
 }
 
 function missingRuntime(mode: ToolMode): string {

@@ -1,5 +1,5 @@
 import type { CodeDispatchEvent, CodeRunDetails, ToolResult } from '@carrel/tools-registry';
-import { HarnessError, messageOf } from '../errors.ts';
+import { HarnessError } from '../errors.ts';
 import type { SessionEventMap } from '../session/session-events.ts';
 import type { SessionLog } from '../session/session-log.ts';
 import type { RequestedCall } from './requested-call.ts';
@@ -12,6 +12,11 @@ export class CallResults {
   readonly #programTool: string | undefined;
   /** The calls without a result in the log, in order. */
   readonly #open: RequestedCall[];
+  /** Results that wait for those of the calls before. */
+  readonly #waiting = new Map<
+    RequestedCall,
+    Pick<LoggedResult, 'durationMs'> & { readonly result: ToolResult }
+  >();
   /** What goes into the conversation after the last result. */
   readonly #context: SessionEventMap['context/message'][] = [];
   #lost: unknown;
@@ -23,34 +28,13 @@ export class CallResults {
     this.#open = [...calls];
   }
 
-  /**
-   * Carries out the next calls in order, and logs their results.
-   *
-   * @param run - the first of the calls that are open
-   * @param execute - answers with one result for each; not asked about a call that cannot run
-   */
-  async commit(
-    run: readonly RequestedCall[],
-    execute: () => Promise<readonly ToolResult[]>,
-  ): Promise<void> {
-    const startedAt = performance.now();
-    const [first] = run;
-    if (first?.problem !== undefined) {
-      this.#answer(first, failure('INVALID_ARGUMENTS', first.problem), 0);
-      return;
-    }
-    let results: readonly ToolResult[];
-    try {
-      results = await execute();
-    } catch (error) {
-      // A registry does not reject; whatever does so instead has not said what became of the calls.
-      const result = failure('TOOL_FAILED', `The call failed: ${messageOf(error)}`);
-      results = run.map(() => result);
-    }
-    const durationMs = performance.now() - startedAt;
-    for (const [index, call] of run.entries()) {
-      const missing = failure('TOOL_FAILED', 'The call brought no result.');
-      this.#answer(call, results[index] ?? missing, durationMs);
+  /** Takes the result of one of the calls; it is logged as soon as those before it are. */
+  add(call: RequestedCall, result: ToolResult, durationMs: number): void {
+    this.#waiting.set(call, { result, durationMs });
+    for (let next = this.#open[0]; next; next = this.#open[0]) {
+      const came = this.#waiting.get(next);
+      if (came === undefined) return;
+      this.#answer(next, came.result, came.durationMs);
     }
   }
 
@@ -69,11 +53,15 @@ export class CallResults {
     }
   }
 
-  /** Answers what is open with results that say so, and appends what tools had to tell besides. */
-  close(): void {
-    for (let call = this.#open[0]; call; call = this.#open[0]) {
-      const result = failure('TOOL_ABORTED', 'The call was not started: the turn ended before.');
-      this.#answer(call, result, 0);
+  /**
+   * Answers what is open, and appends what tools had to tell besides.
+   *
+   * @param missing - the result of a call that has none
+   */
+  close(missing: ToolResult): void {
+    for (let next = this.#open[0]; next; next = this.#open[0]) {
+      const { result, durationMs } = this.#waiting.get(next) ?? { result: missing, durationMs: 0 };
+      this.#answer(next, result, durationMs);
     }
     for (const message of this.#context.splice(0)) this.#log.append('context/message', message);
   }
@@ -90,7 +78,7 @@ export class CallResults {
     } catch (error) {
       if (!(error instanceof HarnessError)) throw error;
       const text = `The call ran, but its result cannot be kept: ${error.message}`;
-      const substitute = failure('INVALID_OUTPUT', text);
+      const substitute = failedResult('INVALID_OUTPUT', text);
       this.#log.append('tool/result', this.#logged(call, substitute, durationMs));
     }
     for (const text of result.additionalContext ?? []) {
@@ -113,6 +101,7 @@ export class CallResults {
   }
 }
 
-function failure(code: string, message: string): ToolResult {
+/** The result of a call that the registry never answered. */
+export function failedResult(code: string, message: string): ToolResult {
   return { isError: true, content: [{ type: 'text', text: message }], error: { code, message } };
 }

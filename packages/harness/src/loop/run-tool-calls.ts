@@ -1,10 +1,8 @@
-import type { ExecuteOptions, ToolMode, ToolResult } from '@carrel/tools-registry';
-import { CallResults } from './call-results.ts';
+import { RUN_CODE, type BatchOptions, type ToolMode } from '@carrel/tools-registry';
+import { HarnessError, messageOf } from '../errors.ts';
+import { CallResults, failedResult } from './call-results.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { RequestedCall } from './requested-call.ts';
-
-/** The tool whose calls are programs, in every mode but `native`. */
-const PROGRAM_TOOL = 'run_code';
 
 /**
  * Carries out the calls of one answer. Each is in the log, durably, before the first body runs, and
@@ -22,61 +20,50 @@ export async function runToolCalls(
   signal: AbortSignal,
 ): Promise<void> {
   const { log } = loop;
-  const results = new CallResults(log, mode === 'native' ? undefined : PROGRAM_TOOL, calls);
+  const results = new CallResults(log, mode === 'native' ? undefined : RUN_CODE, calls);
+  let missing = failedResult('TOOL_ABORTED', 'The call was not started: the turn ended before.');
   try {
     for (const { id: callId, name: toolName, arguments: args } of calls) {
       log.append('tool/call', { callId, toolName, arguments: args });
     }
     await log.flush();
-    for (const run of runsOf(calls, mode)) {
-      if (signal.aborted) break;
-      await results.commit(run, () => execute(loop, run, results, signal));
-    }
+    if (!signal.aborted) await execute(loop, calls, results, signal);
+  } catch (error) {
+    if (HarnessError.isInstance(error)) throw error;
+    // A registry does not reject; a tool set that does has not said what became of the calls.
+    missing = failedResult('TOOL_FAILED', `The call failed: ${messageOf(error)}`);
   } finally {
-    results.close();
+    results.close(missing);
   }
   await log.flush();
   results.throwIfIncomplete();
 }
 
-/**
- * The calls that are handed to the registry together: a program alone, so that what it does can be
- * told to be its own. Programs never overlap with anything, so the order stays that of one batch.
- */
-function runsOf(
-  calls: readonly RequestedCall[],
-  mode: ToolMode,
-): readonly (readonly RequestedCall[])[] {
-  const runs: RequestedCall[][] = [];
-  let open: RequestedCall[] | undefined;
-  for (const call of calls) {
-    const alone = call.problem !== undefined || (mode !== 'native' && call.name === PROGRAM_TOOL);
-    if (alone || open === undefined) runs.push((open = [call]));
-    else open.push(call);
-    if (alone) open = undefined;
-  }
-  return runs;
-}
-
 async function execute(
   { tools, onRunEvent }: LoopParts,
-  run: readonly RequestedCall[],
+  calls: readonly RequestedCall[],
   results: CallResults,
   signal: AbortSignal,
-): Promise<readonly ToolResult[]> {
-  const [first] = run;
-  const options: ExecuteOptions = {
+): Promise<void> {
+  for (const call of calls) {
+    if (call.problem === undefined) continue;
+    results.add(call, failedResult('INVALID_ARGUMENTS', call.problem), 0);
+  }
+  const options: BatchOptions = {
     signal,
     onCodeDispatch: (event) => results.addDispatch(event),
-    onRunEvent: (event) => {
-      if (first === undefined) return;
+    onRunEvent: (event, callId) => {
       try {
-        onRunEvent?.(event, first.id);
+        onRunEvent?.(event, callId);
       } catch (error) {
         // A spectator must not change what happens; it is told of as loudly as is harmless.
         process.emitWarning(error instanceof Error ? error : String(error));
       }
     },
+    onResult: (call, result, durationMs) => results.add(call, result, durationMs),
   };
-  return tools.executeBatch(run, options);
+  await tools.executeBatch(
+    calls.filter(({ problem }) => problem === undefined),
+    options,
+  );
 }
