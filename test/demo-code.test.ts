@@ -25,7 +25,8 @@ async function demo(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promi
     Object.entries(process.env).filter(([name]) => !KEYS.includes(name)),
   );
   const child = spawn(process.execPath, [MAIN, ...args], {
-    env: { ...clean, TMPDIR: scratch, ...env },
+    // Colours are for terminals, also where the environment says that there are colours.
+    env: { ...clean, TMPDIR: scratch, CI: 'true', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const [stdout, stderr, [code]] = await Promise.all([

@@ -23,7 +23,8 @@ export class Show {
   constructor(out: NodeJS.WriteStream, progress: NodeJS.WriteStream) {
     this.#out = out;
     this.#progress = progress;
-    this.#colors = pc.createColors(out.isTTY && pc.isColorSupported);
+    // `isTTY` is absent, not false, on what is no terminal; and CI counts as one that has colours.
+    this.#colors = pc.createColors(out.isTTY === true && pc.isColorSupported);
   }
 
   line(text = ''): void {
