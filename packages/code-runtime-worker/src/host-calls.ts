@@ -4,6 +4,7 @@ import {
   type CodeRunEvent,
   encodeLossless,
   type JsonValue,
+  MAX_JSON_DEPTH,
 } from '@carrel/code-runtime';
 import { type GuestCall, ProtocolError } from './protocol.ts';
 
@@ -139,7 +140,7 @@ export class HostCalls {
 function valueSettlement(id: number, value: unknown): CallAnswer {
   if (value === undefined) return { text: `{"id":${id}}`, failed: false };
   try {
-    return { text: `{"id":${id},"value":${encodeLossless(value)}}`, failed: false };
+    return { text: `{"id":${id},"value":${encodeLossless(value, MAX_JSON_DEPTH)}}`, failed: false };
   } catch (error) {
     const problem = error instanceof Error ? error.message : 'it cannot be read';
     return failure(id, `The host function answered with no JSON value: ${problem}`, undefined);

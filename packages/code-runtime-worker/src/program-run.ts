@@ -8,7 +8,6 @@ import {
   type CodeRunRequest,
   type CodeRunResult,
   type CodeRunWarning,
-  encodeLossless,
   type JsonValue,
 } from '@carrel/code-runtime';
 import { HostCalls } from './host-calls.ts';
@@ -195,7 +194,7 @@ class ProgramRun {
         },
       });
     } else if (value === undefined) this.#end({});
-    else if (this.#ledger.value(encodeLossless(value))) this.#end({ value });
+    else if (this.#ledger.value(JSON.stringify(value))) this.#end({ value });
     else this.#failOnOutput();
   }
 

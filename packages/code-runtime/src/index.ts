@@ -15,7 +15,7 @@ export type { CodeBindingFunction, CodeBindingNamespace, CodeCallContext } from 
 export { LIMIT_NAMES, resolveLimits } from './limits.ts';
 export type { CodeRunLimits } from './limits.ts';
 export type { CodeRunJournal, CodeRunJournalBatch, CodeRunSettlement } from './journal.ts';
-export { encodeLossless, JsonConversionError, parseJson } from './json.ts';
+export { encodeLossless, JsonConversionError, MAX_JSON_DEPTH, parseJson } from './json.ts';
 export type { JsonValue } from './json.ts';
 export { codeFrame } from './program/code-frame.ts';
 export { CarrelError, CodeRuntimeError } from './errors.ts';

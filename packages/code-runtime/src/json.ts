@@ -26,8 +26,11 @@ export class JsonConversionError extends Error {
 /** Told of each value that was converted: where it was, and what became of it. */
 export type JsonWarning = (path: string, message: string) => void;
 
-/** How deep arrays and objects may nest, the outermost counting as 1. */
+/** How deep arrays and objects of a value may nest, the outermost counting as 1. */
 export const MAX_JSON_DEPTH = 512;
+
+/** Levels that may stand around a value in what holds it: an event, a request. */
+const ENVELOPE_DEPTH = 32;
 
 const { stringify, parse } = JSON;
 const { isArray } = Array;
@@ -78,6 +81,7 @@ function passes(check: (value: unknown) => unknown, value: unknown): boolean {
 interface Policy {
   /** Whether `undefined` members vanish and `toJSON` is asked, as `JSON.stringify` does. */
   readonly relaxed: boolean;
+  readonly maxDepth: number;
   /** Called for a value that JSON cannot say; throws, or lets the conversion stand. */
   lossy(path: string, message: string): void;
 }
@@ -141,8 +145,9 @@ class Encoder {
         return '"[circular]"';
       }
     }
-    if (depth >= MAX_JSON_DEPTH) {
-      throw new JsonConversionError(this.#path(), `nested deeper than ${MAX_JSON_DEPTH} levels`);
+    const { maxDepth } = this.#policy;
+    if (depth >= maxDepth) {
+      throw new JsonConversionError(this.#path(), `nested deeper than ${maxDepth} levels`);
     }
     this.#ancestors[depth] = value;
     this.#depth = depth + 1;
@@ -297,7 +302,7 @@ function rejecting(path: string, message: string): never {
  * @throws JsonConversionError naming the path of what JSON cannot say
  */
 export function encodeArgument(value: unknown): string | undefined {
-  return new Encoder({ relaxed: true, lossy: rejecting }).encode(value);
+  return new Encoder({ relaxed: true, maxDepth: MAX_JSON_DEPTH, lossy: rejecting }).encode(value);
 }
 
 /**
@@ -309,17 +314,21 @@ export function encodeArgument(value: unknown): string | undefined {
  * @throws JsonConversionError when the value nests too deep; whatever a getter, `toJSON` or Proxy throws
  */
 export function encodeOutput(value: unknown, warn: JsonWarning): string | undefined {
-  return new Encoder({ relaxed: true, lossy: warn }).encode(value);
+  return new Encoder({ relaxed: true, maxDepth: MAX_JSON_DEPTH, lossy: warn }).encode(value);
 }
 
 /**
  * The JSON text of a fact that must come back exactly as it was.
  *
+ * @param maxDepth - levels of nesting; by default those of a value and of what may stand around it
  * @throws JsonConversionError naming the path of what JSON cannot say, `undefined` included
  */
-export function encodeLossless(value: unknown): string {
+export function encodeLossless(
+  value: unknown,
+  maxDepth: number = MAX_JSON_DEPTH + ENVELOPE_DEPTH,
+): string {
   // `undefined` throws under this policy, so there is always a text.
-  return new Encoder({ relaxed: false, lossy: rejecting }).encode(value) as string;
+  return new Encoder({ relaxed: false, maxDepth, lossy: rejecting }).encode(value) as string;
 }
 
 /**

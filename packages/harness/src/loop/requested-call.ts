@@ -16,8 +16,6 @@ export interface RequestedCall {
 
 type CallPart = Extract<ModelStreamPart, { type: 'tool-call' | 'invalid-tool-call' }>;
 
-/** Levels of nesting around the arguments in an event and in a request. */
-const LEVELS_AROUND = 5;
 /** Characters of broken arguments that the model is shown again. */
 const MAX_SHOWN_LENGTH = 500;
 
@@ -31,7 +29,8 @@ export function readToolCall(part: CallPart, before: readonly RequestedCall[]): 
   const id = uniqueId(part.id, before);
   if (part.type === 'invalid-tool-call') return invalid(id, name, part.argumentsText);
   try {
-    const args = loggable(part.arguments);
+    // As a log gives them back: `-0` is 0, and they nest no deeper than a value may.
+    const args = parseJson(encodeArgument(part.arguments) ?? 'null');
     if (typeof args === 'object' && args !== null && !Array.isArray(args)) {
       return { id, name, arguments: args };
     }
@@ -62,16 +61,6 @@ function problemOf(name: string, what: string, text: string | undefined): string
   const shown = text === undefined ? '' : ` They were: ${text.slice(0, MAX_SHOWN_LENGTH)}`;
   const cut = text !== undefined && text.length > MAX_SHOWN_LENGTH ? '…' : '';
   return `The arguments of \`${name}\` ${what}; it was not called. Send one JSON object.${shown}${cut}`;
-}
-
-/** The arguments as a log can hold them: `-0` is 0, and they nest no deeper than an event may. */
-function loggable(value: JsonValue): JsonValue {
-  let wrapped: unknown = value;
-  for (let level = 0; level < LEVELS_AROUND; level += 1) wrapped = [wrapped];
-  // An array always has a text.
-  let copy = parseJson(encodeArgument(wrapped) as string);
-  for (let level = 0; level < LEVELS_AROUND; level += 1) copy = (copy as readonly JsonValue[])[0]!;
-  return copy;
 }
 
 /** Some models number the calls of each answer alike; two of one answer would share a result. */

@@ -1,4 +1,4 @@
-import type { CodeRunEvent, JsonValue } from '@carrel/code-runtime';
+import { MAX_JSON_DEPTH, type CodeRunEvent, type JsonValue } from '@carrel/code-runtime';
 import { toolResult } from '@carrel/tools-registry';
 import { describe, expect, it } from 'vitest';
 import { calls, finish, newAgent, registryOf, TestModel } from './testing/new-agent.ts';
@@ -216,37 +216,38 @@ describe('a program', () => {
     ]);
   });
 
-  it('cannot start a call that the log cannot hold, and is told so', async () => {
-    let ran = false;
-    let rejection: unknown;
+  it('may hand over and get back the deepest values there are', async () => {
+    const deepest = { value: nested(MAX_JSON_DEPTH - 1) };
     const runtime = programRuntime(async (tools) => {
-      const answer = tools['deep']?.({ value: nested(510) });
-      rejection = await answer?.catch((error: unknown) => error);
+      await tools['deep']?.(deepest);
       return 'went on';
     });
-    const deep = { name: 'deep', execute: () => (ran = true) };
-    const model = new TestModel([calls('p', 'run_code', { code: '' }), finish()]);
-    const { agent, types } = await newAgent({
-      model,
-      tools: registryOf([deep], { mode: 'code', runtime }),
-    });
-    expect(await agent.send('one')).toEqual({ type: 'completed' });
-    expect(ran).toBe(false);
-    expect(rejection).toMatchObject({ code: 'event-not-json' });
-    expect(types()).not.toContain('tool/code-dispatch');
-  });
-
-  it('whose call left a result that the log cannot hold ends the turn, with its own answer logged', async () => {
-    const runtime = programRuntime(async (tools) => {
-      await tools['deep']?.({});
-      return 'went on';
-    });
-    const deep = { name: 'deep', execute: () => nested(510) };
+    const deep = { name: 'deep', execute: () => nested(MAX_JSON_DEPTH) };
     const model = new TestModel([calls('p', 'run_code', { code: '' }), finish()]);
     const { agent, data } = await newAgent({
       model,
       tools: registryOf([deep], { mode: 'code', runtime }),
     });
+    expect(await agent.send('one')).toEqual({ type: 'completed' });
+    const [start, settle] = data('tool/code-dispatch');
+    expect(start).toMatchObject({ phase: 'start', arguments: deepest });
+    expect(settle).toMatchObject({ phase: 'settle', outcome: 'done' });
+  });
+
+  it('whose call left a result that the log cannot hold ends the turn, with its own answer logged', async () => {
+    const runtime = programRuntime(async (tools) => {
+      await tools['add']?.({ a: 1, b: 2 });
+      return 'went on';
+    });
+    const registry = registryOf([add], { mode: 'code', runtime });
+    registry.use('tools/execute', async ({ parentCallId }, next) => {
+      const result = await next();
+      return parentCallId === undefined
+        ? result
+        : { ...result, details: { at: new Date() as never } };
+    });
+    const model = new TestModel([calls('p', 'run_code', { code: '' }), finish()]);
+    const { agent, data } = await newAgent({ model, tools: registry });
     expect(await agent.send('one')).toMatchObject({ type: 'error', code: 'event-not-json' });
     expect(data('tool/code-dispatch').map(({ phase }) => phase)).toEqual(['start']);
     expect(data('tool/result')[0]?.content).toEqual([{ type: 'text', text: 'went on' }]);
