@@ -19,7 +19,6 @@ export class CallResults {
   >();
   /** What goes into the conversation after the last result. */
   readonly #context: SessionEventMap['context/message'][] = [];
-  #lost: unknown;
 
   /** @param programTool - the tool whose results carry a journal, if there is one */
   constructor(log: SessionLog, programTool: string | undefined, calls: readonly RequestedCall[]) {
@@ -41,16 +40,10 @@ export class CallResults {
   /**
    * Logs a call of a program, as it starts and as it settles.
    *
-   * @throws HarnessError `event-not-json` for a start, which keeps the call from its body
+   * @throws HarnessError `event-not-json`; for a start, this keeps the call from its body
    */
   addDispatch(event: CodeDispatchEvent): void {
-    try {
-      this.#log.append('tool/code-dispatch', event);
-    } catch (error) {
-      if (event.phase === 'start') throw error;
-      // The call took effect: the program goes on, and the turn ends afterwards.
-      this.#lost ??= error;
-    }
+    this.#log.append('tool/code-dispatch', event);
   }
 
   /**
@@ -64,11 +57,6 @@ export class CallResults {
       this.#answer(next, result, durationMs);
     }
     for (const message of this.#context.splice(0)) this.#log.append('context/message', message);
-  }
-
-  /** @throws HarnessError when the log lacks a call of a program */
-  throwIfIncomplete(): void {
-    if (this.#lost !== undefined) throw this.#lost as Error;
   }
 
   #answer(call: RequestedCall, result: ToolResult, durationMs: number): void {

@@ -234,26 +234,6 @@ describe('a program', () => {
     expect(settle).toMatchObject({ phase: 'settle', outcome: 'done' });
   });
 
-  it('whose call left a result that the log cannot hold ends the turn, with its own answer logged', async () => {
-    const runtime = programRuntime(async (tools) => {
-      await tools['add']?.({ a: 1, b: 2 });
-      return 'went on';
-    });
-    const registry = registryOf([add], { mode: 'code', runtime });
-    registry.use('tools/execute', async ({ parentCallId }, next) => {
-      const result = await next();
-      return parentCallId === undefined
-        ? result
-        : { ...result, details: { at: new Date() as never } };
-    });
-    const model = new TestModel([calls('p', 'run_code', { code: '' }), finish()]);
-    const { agent, data } = await newAgent({ model, tools: registry });
-    expect(await agent.send('one')).toMatchObject({ type: 'error', code: 'event-not-json' });
-    expect(data('tool/code-dispatch').map(({ phase }) => phase)).toEqual(['start']);
-    expect(data('tool/result')[0]?.content).toEqual([{ type: 'text', text: 'went on' }]);
-    expect(data('step/end')).toHaveLength(1);
-  });
-
   it('has no journal when it is a native tool that only has the name', async () => {
     const model = new TestModel([calls('1', 'run_code'), finish()]);
     const tools = registryOf([
