@@ -28,12 +28,11 @@ sources.forEach((path, index) => {
     if (name === undefined) return;
     let above = at - 1;
     while (above >= 0 && /^\\s*(@.*)?$/.test(lines[above])) above -= 1;
-    // Where the comment that ends here begins: only \`/**\` makes a doc comment of it.
+    // Where the comment that ends above begins: only one that begins with \`/**\` is a doc comment.
     let start = above;
-    if ((lines[above] ?? '').trimEnd().endsWith('*/')) {
-      while (start > 0 && !lines[start].includes('/*')) start -= 1;
-    }
-    const documented = /^\\s*\\/\\*\\*/.test(lines[start] ?? '') && (start < above || lines[above].includes('*/'));
+    const commented = (lines[above] ?? '').trimEnd().endsWith('*/');
+    while (commented && start > 0 && !/^\\s*\\/\\*/.test(lines[start])) start -= 1;
+    const documented = commented && /^\\s*\\/\\*\\*/.test(lines[start]);
     found.push({ name, path, line: at + 1, documented });
   });
   if (found.length > 0) byPackage.set(packageOf(path), found);

@@ -5,8 +5,6 @@ import { METHOD, type Receipt } from './receipt.ts';
 
 /** Lines of a program's result that are shown. */
 const RESULT_LINES = 12;
-/** Calls of one program that are shown one by one; the rest is counted. */
-const CALL_LINES = 12;
 
 /** Shows a conversation while it goes on. Colours and the progress line only on a terminal. */
 export class Show {
@@ -56,18 +54,15 @@ export class Show {
           this.progress(`call ${this.#calls + 1}: ${data.toolName}…`);
         } else {
           this.#calls += 1;
-          if (this.#calls <= CALL_LINES) {
-            const args = this.#arguments.get(data.callId) ?? '';
-            const shown = args.length > 70 ? `${args.slice(0, 69)}…` : args;
-            const mark = data.outcome === 'done' ? '' : ` ${data.outcome}`;
-            this.line(
-              `  ${cyan(data.toolName)} ${dim(shown)} ${data.durationMs.toFixed(1)} ms${mark}`,
-            );
-          }
+          const args = this.#arguments.get(data.callId) ?? '';
+          const shown = args.length > 70 ? `${args.slice(0, 69)}…` : args;
+          const mark = data.outcome === 'done' ? '' : ` ${data.outcome}`;
+          this.line(
+            `  ${cyan(data.toolName)} ${dim(shown)} ${data.durationMs.toFixed(1)} ms${mark}`,
+          );
         }
         return;
       case 'tool/result':
-        if (this.#calls > CALL_LINES) this.line(dim(`  … ${this.#calls - CALL_LINES} more calls`));
         this.line(
           bold(`${data.isError ? 'Failed' : 'Result'} after ${Math.round(data.durationMs)} ms`),
         );
