@@ -90,6 +90,34 @@ it('the quick start of the README is examples/quick-start.ts, at most 20 lines, 
   expect(readme.split('\n')[0]).toBe('# Carrel');
 });
 
+/** The members of a union of string literals in a source file. */
+function membersOf(file: string, type: string): readonly string[] {
+  const source = ts.createSourceFile(
+    file,
+    readFileSync(join(ROOT, file), 'utf8'),
+    ts.ScriptTarget.ESNext,
+  );
+  const declaration = source.statements.find(
+    (statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === type,
+  ) as ts.TypeAliasDeclaration;
+  const { types } = declaration.type as ts.UnionTypeNode;
+  return types.map((member) => ((member as ts.LiteralTypeNode).literal as ts.StringLiteral).text);
+}
+
+it.each([
+  ['packages/code-runtime/src/code-runtime.ts', 'CodeRunFailureKind'],
+  ['packages/code-runtime/src/errors.ts', 'CodeRuntimeErrorCode'],
+  ['packages/tools-registry/src/tool-result.ts', 'ToolErrorCode'],
+  ['packages/harness/src/errors.ts', 'HarnessErrorCode'],
+])('docs/errors.md has a row for each member of %s %s', (file, type) => {
+  const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
+  const members = membersOf(file, type);
+  expect(members.length).toBeGreaterThan(3);
+  // `check` is in the type, for the check before a run, and nothing gives it yet.
+  const missing = members.filter((member) => !new RegExp(`^\\| \`${member}\` `, 'm').test(page));
+  expect(missing.filter((member) => member !== 'check')).toEqual([]);
+});
+
 it('AGENTS.md stays within 600 words', () => {
   expect(readFileSync(join(ROOT, 'AGENTS.md'), 'utf8').split(/\s+/).length).toBeLessThanOrEqual(
     600,

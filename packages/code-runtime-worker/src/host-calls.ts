@@ -5,6 +5,7 @@ import {
   encodeLossless,
   type JsonValue,
   MAX_JSON_DEPTH,
+  messageOf,
 } from '@carrel/code-runtime';
 import { type GuestCall, ProtocolError } from './protocol.ts';
 
@@ -92,8 +93,8 @@ export class HostCalls {
     const copy = structuredClone<readonly JsonValue[]>(args);
     const running = (async () => target(copy, { id, signal: this.#abort.signal }))();
     running.then(
-      (value) => this.#answer(call.id, { value }),
-      (error: unknown) => this.#answer(call.id, { error }),
+      (value) => this.#answer(call.id, valueSettlement(call.id, value)),
+      (error: unknown) => this.#answer(call.id, errorSettlement(call.id, error)),
     );
   }
 
@@ -115,11 +116,9 @@ export class HostCalls {
     for (const id of this.#open.keys()) this.#close(id, 'outcome-unknown');
   }
 
-  #answer(id: number, { value, error }: { value?: unknown; error?: unknown }): void {
+  #answer(id: number, { text, failed }: CallAnswer): void {
     // Settled after the grace: the record already says that its outcome is unknown.
     if (!this.#open.has(id)) return;
-    const { text, failed } =
-      error === undefined ? valueSettlement(id, value) : errorSettlement(id, error);
     if (this.#ended) this.#close(id, 'aborted');
     else this.#close(id, failed ? 'failed' : 'done');
     if (!this.#ended) this.#onSettled(text);
@@ -142,18 +141,24 @@ function valueSettlement(id: number, value: unknown): CallAnswer {
   try {
     return { text: `{"id":${id},"value":${encodeLossless(value, MAX_JSON_DEPTH)}}`, failed: false };
   } catch (error) {
-    const problem = error instanceof Error ? error.message : 'it cannot be read';
-    return failure(id, `The host function answered with no JSON value: ${problem}`, undefined);
+    return failure(id, `The host function answered with no JSON value: ${messageOf(error)}`);
   }
 }
 
 function errorSettlement(id: number, error: unknown): CallAnswer {
-  if (!(error instanceof Error)) return failure(id, String(error), undefined);
-  const { code } = error as { code?: unknown };
-  return failure(id, error.message, typeof code === 'string' ? code : undefined);
+  return failure(id, messageOf(error), codeOf(error));
 }
 
-function failure(id: number, message: string, code: string | undefined): CallAnswer {
+function codeOf(error: unknown): string | undefined {
+  try {
+    const { code } = error as { readonly code?: unknown };
+    return typeof code === 'string' ? code : undefined;
+  } catch {
+    return undefined; // What was thrown has no members, or one that cannot be read.
+  }
+}
+
+function failure(id: number, message: string, code?: string): CallAnswer {
   const error = code === undefined ? { message } : { message, code };
   return { text: JSON.stringify({ id, error }), failed: true };
 }

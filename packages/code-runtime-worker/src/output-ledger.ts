@@ -1,6 +1,9 @@
 import type { CodeLogEntry } from '@carrel/code-runtime';
 
-/** The one account of what a run puts out: bytes of log texts and of the value's JSON, as UTF-8. */
+/**
+ * The one account of what a run puts out, in bytes of UTF-8: each log text and one for its line,
+ * and the value's JSON.
+ */
 export class OutputLedger {
   readonly #maxBytes: number;
   readonly #logs: CodeLogEntry[] = [];
@@ -20,18 +23,18 @@ export class OutputLedger {
 
   /** Keeps an entry; `false` when it no longer fits. */
   log(entry: CodeLogEntry): boolean {
-    if (!this.#fits(entry.text)) return false;
+    if (!this.#fits(Buffer.byteLength(entry.text) + 1)) return false;
     this.#logs.push(entry);
     return true;
   }
 
   /** Counts a returned value; `false` when it no longer fits. */
-  value(text: string): boolean {
-    return this.#fits(text);
+  value(bytes: number): boolean {
+    return this.#fits(bytes);
   }
 
-  #fits(text: string): boolean {
-    const bytes = this.#bytes + Buffer.byteLength(text);
+  #fits(more: number): boolean {
+    const bytes = this.#bytes + more;
     if (bytes > this.#maxBytes) return false;
     this.#bytes = bytes;
     return true;

@@ -72,7 +72,7 @@ class ProgramRun {
     this.#job = job;
     this.#resolve = resolve;
     const { bindings, replay, seed, startTimeMs } = job.request;
-    const onEvent = (event: CodeRunEvent): void => job.request.onEvent?.(event);
+    const onEvent = (event: CodeRunEvent): void => this.#tell(event);
     const deliver = (batchText: string): void => this.#deliver(batchText);
     this.#settlements =
       replay === undefined
@@ -86,10 +86,6 @@ class ProgramRun {
 
   begin(): void {
     const { request, limits, javascript } = this.#job;
-    this.#worker.listen({
-      onFrame: (kind, body) => this.#receive(kind, body),
-      onGone: (death) => this.#lose(death),
-    });
     request.signal?.addEventListener('abort', this.#onAbort, { once: true });
     this.#wallTimeout = setTimeout(() => {
       this.#fail({
@@ -116,6 +112,20 @@ class ProgramRun {
       },
     };
     this.#compute(FrameKind.run, JSON.stringify(message));
+    // Last, since a worker that has died meanwhile ends the run at once.
+    this.#worker.listen({
+      onFrame: (kind, body) => this.#receive(kind, body),
+      onGone: (death) => this.#lose(death),
+    });
+  }
+
+  #tell(event: CodeRunEvent): void {
+    try {
+      this.#job.request.onEvent?.(event);
+    } catch (error) {
+      // A spectator must not change what happens; it is told of as loudly as is harmless.
+      process.emitWarning(error instanceof Error ? error : String(error));
+    }
   }
 
   readonly #onAbort = (): void => {
@@ -136,7 +146,7 @@ class ProgramRun {
     switch (kind) {
       case FrameKind.log: {
         const entry = readLog(body);
-        if (this.#ledger.log(entry)) this.#job.request.onEvent?.({ type: 'log', entry });
+        if (this.#ledger.log(entry)) this.#tell({ type: 'log', entry });
         else this.#failOnOutput();
         return;
       }
@@ -163,7 +173,7 @@ class ProgramRun {
     const { cpuMs, report } = readReport(body);
     this.#guest = report.outcome === undefined ? 'quiet' : 'gone';
     clearTimeout(this.#cpuTimeout);
-    this.#cpuMs = cpuMs;
+    this.#cpuMs = Math.max(this.#cpuMs, cpuMs);
     const failure = this.#settlements.take(report);
     if (failure !== undefined) this.#fail(failure);
     else if (report.outcome !== undefined) this.#conclude(report.outcome);
@@ -174,9 +184,9 @@ class ProgramRun {
     this.#compute(FrameKind.settle, batchText);
   }
 
-  #conclude({ value, warnings = [], failure }: GuestOutcome): void {
+  #conclude({ value, valueBytes = 0, warnings = [], failure }: GuestOutcome): void {
     for (const { path, message } of warnings) {
-      this.#warnings.push({ code: 'value-converted', path, message: `${path}: ${message}` });
+      this.#warnings.push({ code: 'value-converted', path, message });
     }
     if (failure !== undefined) {
       const { kind, message, name, code, stack, callId } = failure;
@@ -194,15 +204,15 @@ class ProgramRun {
         },
       });
     } else if (value === undefined) this.#end({});
-    else if (this.#ledger.value(JSON.stringify(value))) this.#end({ value });
+    else if (this.#ledger.value(valueBytes)) this.#end({ value });
     else this.#failOnOutput();
   }
 
-  #lose({ outOfMemory, message }: WorkerDeath): void {
+  #lose({ outOfMemory }: WorkerDeath): void {
     this.#fail(
       outOfMemory
         ? { kind: 'memory-limit', message: 'The program used too much memory' }
-        : { kind: 'worker-crash', message: `The worker that ran the program ended: ${message}` },
+        : { kind: 'worker-crash', message: 'The process that ran the program died' },
     );
   }
 
@@ -231,6 +241,7 @@ class ProgramRun {
 
   #end(ending: { readonly value?: JsonValue; readonly failure?: CodeRunFailure }): void {
     this.#ended = true;
+    this.#worker.listen(undefined);
     const wallMs = performance.now() - this.#startedMs;
     clearTimeout(this.#wallTimeout);
     clearTimeout(this.#cpuTimeout);

@@ -2,7 +2,8 @@
 // endian, of the body alone), one byte of kind, and a body of UTF-8 text. The worker is never
 // believed: whatever it sends is checked here before the host acts on it.
 
-import type { CodeLogEntry, JsonValue } from '@carrel/code-runtime';
+import type { CodeLogEntry } from '@carrel/code-runtime';
+import { encodeLossless, MAX_JSON_DEPTH, type JsonValue } from '@carrel/code-runtime/json';
 import type { GuestRunOptions } from './guest/run-options.ts';
 
 /** What a frame is about. */
@@ -27,6 +28,9 @@ export const FrameKind = {
 
 /** A number of {@link FrameKind}. */
 export type FrameKindNumber = (typeof FrameKind)[keyof typeof FrameKind];
+
+/** Warnings of one outcome: those told one by one, and one that counts the others. */
+const MAX_WARNINGS = 21;
 
 /** Bytes in front of a body. */
 export const FRAME_HEADER_BYTES = 5;
@@ -74,6 +78,8 @@ export interface GuestCall {
 /** How a program ended by itself. */
 export interface GuestOutcome {
   readonly value?: JsonValue;
+  /** Bytes of the value's JSON as UTF-8. */
+  readonly valueBytes?: number;
   readonly warnings?: readonly { readonly path: string; readonly message: string }[];
   readonly failure?: {
     readonly kind: 'exception' | 'syntax' | 'invalid-output' | 'output-limit';
@@ -150,6 +156,28 @@ function oneOf<Choice extends string>(
   return found;
 }
 
+function atMost(most: number, items: readonly unknown[], what: string): readonly unknown[] {
+  if (items.length > most) throw new ProtocolError(`${what} are too many`);
+  return items;
+}
+
+/** Parsed from JSON text, `value` is a JSON value; here it also nests no deeper than one may. */
+function jsonValue(
+  value: unknown,
+  what: string,
+): { readonly value: JsonValue; readonly text: string } {
+  try {
+    return { value: value as JsonValue, text: encodeLossless(value, MAX_JSON_DEPTH) };
+  } catch {
+    throw new ProtocolError(`${what} nest too deep`); // Or hold -0: the guest's codec sends neither.
+  }
+}
+
+function returned(sent: unknown): Pick<GuestOutcome, 'value' | 'valueBytes'> {
+  const { value, text } = jsonValue(sent, 'values');
+  return { value, valueBytes: Buffer.byteLength(text) };
+}
+
 function parse(body: string): Fields {
   try {
     return fields(JSON.parse(body), 'a body');
@@ -216,8 +244,10 @@ function readCall(value: unknown): GuestCall {
     id: count(call['id'], 'call id'),
     namespace: count(call['namespace'], 'namespace'),
     member: count(call['member'], 'member'),
-    // Parsed from JSON text, so that every item is a JSON value.
-    arguments: array(call['arguments'], 'arguments') as readonly JsonValue[],
+    arguments: array(
+      jsonValue(call['arguments'], 'arguments').value,
+      'arguments',
+    ) as readonly JsonValue[],
   };
 }
 
@@ -225,11 +255,11 @@ function readOutcome(value: unknown): GuestOutcome {
   const outcome = fields(value, 'outcome');
   const { failure, warnings } = outcome;
   return {
-    ...('value' in outcome ? { value: outcome['value'] as JsonValue } : {}),
+    ...('value' in outcome ? returned(outcome['value']) : {}),
     ...(warnings === undefined
       ? {}
       : {
-          warnings: array(warnings, 'warnings').map((item) => {
+          warnings: atMost(MAX_WARNINGS, array(warnings, 'warnings'), 'warnings').map((item) => {
             const warning = fields(item, 'warning');
             return {
               path: string(warning['path'], 'path'),

@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CodeRuntimeError } from '@carrel/code-runtime';
+import { CodeRuntimeError, messageOf } from '@carrel/code-runtime';
 import type { EngineChoice } from './engines/load-engine.ts';
 import {
   encodeFrame,
@@ -30,9 +30,8 @@ export interface WorkerListener {
 
 /** How a worker came to its end. */
 export interface WorkerDeath {
-  /** The engine's own words say that memory ran out. */
+  /** Memory ran out, in the words of the engine or of the watchdog. */
   readonly outOfMemory: boolean;
-  readonly message: string;
 }
 
 /** One worker process, and the channel to it. */
@@ -87,21 +86,21 @@ export class WorkerProcess {
     );
   }
 
-  /** Whether the process has ended; its directory is removed by then. */
-  get gone(): boolean {
-    return this.#gone !== undefined;
+  /** Whether it can be given a program: it was not killed, and has not died. */
+  get usable(): boolean {
+    return this.#problem === undefined && this.#gone === undefined;
   }
 
-  /** Directs everything that comes from now on to `listener`. */
-  listen(listener: WorkerListener): void {
+  /** Directs everything that comes from now on to `listener`, or to nobody. */
+  listen(listener: WorkerListener | undefined): void {
     this.#listener = listener;
-    if (this.#gone !== undefined) listener.onGone(this.#gone);
+    if (this.#gone !== undefined) listener?.onGone(this.#gone);
   }
 
   /**
    * Resolves once a guest waits for a program.
    *
-   * @throws CodeRuntimeError `engine-unavailable` when the process ends before that
+   * @throws CodeRuntimeError `worker-unavailable` when the process ends before that
    */
   becomesReady(): Promise<ReadyMessage> {
     return this.#ready.promise;
@@ -152,13 +151,11 @@ export class WorkerProcess {
 
   #bury(): void {
     this.#removeDirectory();
-    this.#gone = {
-      outOfMemory: /is_heap_oom = 1|out of memory/i.test(this.#stderr),
-      message: this.#problem ?? 'it died',
-    };
+    this.#gone = { outOfMemory: /is_heap_oom = 1|out of memory/i.test(this.#stderr) };
     this.#ready.reject(
-      new CodeRuntimeError(`A worker ended before it was ready: ${this.#gone.message}`, {
-        code: 'engine-unavailable',
+      new CodeRuntimeError(`A worker ended before it was ready: ${this.#problem ?? 'it died'}`, {
+        code: 'worker-unavailable',
+        retryable: true,
         // For whoever runs the host: it may hold paths, so it never goes into a result.
         details: { stderr: this.#stderr },
       }),
@@ -182,10 +179,10 @@ export class WorkerProcess {
         else this.#listener?.onFrame(kind, body);
       }
     } catch (error) {
-      if (!(error instanceof ProtocolError)) throw error;
+      // Whatever went wrong with what a worker sent, it is this worker that pays for it.
       this.#chunks = [];
       this.#buffered = 0;
-      this.kill(`it broke the protocol: ${error.message}`);
+      this.kill(`it broke the protocol: ${messageOf(error)}`);
     }
   }
 

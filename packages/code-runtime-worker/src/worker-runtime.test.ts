@@ -201,17 +201,17 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
     expect(value.failure).toMatchObject({
       kind: 'output-limit',
       message:
-        'The returned value is 62 bytes of JSON and the logs 40; together at most 100 are kept',
+        'The returned value is 62 bytes of JSON and the logs 41; together at most 100 are kept',
     });
     expect(value.logs).toHaveLength(1);
     expect(
-      await run('console.log("x".repeat(40)); return "y".repeat(58)', { limits }),
+      await run('console.log("x".repeat(40)); return "y".repeat(57)', { limits }),
     ).toMatchObject({
       usage: { outputBytes: 100 },
     });
     const logs = await run('for (;;) console.log("0123456789")', { limits });
     expect(logs.failure?.kind).toBe('output-limit');
-    expect(logs.logs).toHaveLength(10);
+    expect(logs.logs).toHaveLength(9);
   });
 
   it('counts waiting against the wall limit and not against the CPU limit', async () => {
@@ -363,6 +363,84 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
     ]);
   });
 
+  it('outlives a listener that throws, which changes nothing for the run', async () => {
+    const warning = new Promise((resolve) => process.once('warning', resolve));
+    const result = await run('console.log(1); return await tools.echo(2)', {
+      onEvent: () => {
+        throw new Error('a careless listener');
+      },
+    });
+    expect(result).toMatchObject({ value: 2, logs: [{ text: '1' }], calls: [{ outcome: 'done' }] });
+    expect(await warning).toMatchObject({ message: 'a careless listener' });
+  });
+
+  it.each([
+    'Object.prototype.toJSON = () => ({ value: nested }); throw new Error("x")',
+    'Object.prototype.toJSON = () => undefined; throw new Error("x")',
+    'Array.prototype.toJSON = () => nested; setTimeout(() => {}, 1); return new Set([1])',
+    'Array.prototype.map = null; Array.prototype.join = null; String.prototype.slice = null; throw "x"',
+    'throw new Proxy({}, { getPrototypeOf() { throw 1 } })',
+    'throw Object.create(null)',
+    'class E extends Error { get message() { throw 1 } get stack() { for (;;); } } throw new E()',
+  ])('lets a program word its own end and nothing else (case %$)', async (program) => {
+    const prelude = 'let nested = 1; for (let i = 0; i < 5000; i++) nested = [nested];';
+    const { value, failure } = await run(`${prelude} ${program}`, { limits: { cpuMs: 500 } });
+    expect(['exception', 'cpu-limit', undefined]).toContain(failure?.kind);
+    expect([undefined, 1]).toContain(Array.isArray(value) ? value[0] : value);
+    expect(await run('return 1')).toMatchObject({ value: 1 });
+  });
+
+  it.each(['timed out', 'memory limit', 'Script execution timed out.'])(
+    'does not read a floating rejection that says %j as an ending of its own',
+    async (words) => {
+      const program = `Promise.reject(new Error(${JSON.stringify(words)})); await tools.echo(1); return 5`;
+      expect(await run(program)).toMatchObject({ value: 5 });
+    },
+  );
+
+  it.each([
+    ['undefined', undefined, 'undefined'],
+    ['null', null, 'null'],
+    ['an object without a text', Object.create(null), 'something that cannot be shown was thrown'],
+    ['a text', 'plain', 'plain'],
+  ])(
+    'takes a host function that rejects with %s for one that failed',
+    async (_what, reason, message) => {
+      const functions = { odd: () => Promise.reject(reason) };
+      const { value, calls } = await run('return await host.odd().catch((e) => e.message)', {
+        bindings: [{ global: 'host', functions }],
+      });
+      expect(value).toBe(message);
+      expect(calls).toMatchObject([{ outcome: 'failed' }]);
+    },
+  );
+
+  it.each(['Infinity', '1e300', 'NaN', '"x"', '-1', '2 ** 31'])(
+    'takes a timer of %s milliseconds',
+    async (delay) => {
+      const program = `setTimeout(() => {}, ${delay}); await tools.echo(1); return 1`;
+      expect(await run(program)).toMatchObject({ value: 1 });
+    },
+  );
+
+  it('tells conversions once each, and a few of many', async () => {
+    const few = await run('return [NaN]');
+    expect(few.warnings).toEqual([
+      { code: 'value-converted', path: '$[0]', message: 'NaN is not JSON; it became null' },
+    ]);
+    const { warnings } = await run('return new Array(100_000).fill(NaN)');
+    expect(warnings).toHaveLength(21);
+    expect(warnings.at(-1)?.message).toBe('99980 more values were converted');
+  });
+
+  it('counts a line of the log even when it is empty', async () => {
+    const { logs, failure } = await run('for (;;) console.log()', {
+      limits: { maxOutputBytes: 50 },
+    });
+    expect(failure?.kind).toBe('output-limit');
+    expect(logs).toHaveLength(50);
+  });
+
   it('runs programs side by side, each on its own', async () => {
     const results = await Promise.all(
       Array.from({ length: 12 }, (_, index) => run(`return await tools.echo(${index})`)),
@@ -374,6 +452,8 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
 
   it('refuses misuse with a TypeError before anything runs', async () => {
     await expect(run('return 1', { limits: { cpuMs: 0 } })).rejects.toThrow(TypeError);
+    await expect(run(1 as never)).rejects.toThrow('Expected `program` to be a string, got number');
+    await expect(run('', { bindings: {} as never })).rejects.toThrow('`bindings`');
     await expect(
       run('return 1', { bindings: [{ global: 'class', functions: {} }] }),
     ).rejects.toThrow(TypeError);
@@ -402,6 +482,38 @@ describe('the pool', () => {
       'fulfilled',
       'rejected',
     ]);
+    await runtime.dispose();
+  });
+
+  it('serves a run that is queued behind one whose worker is killed', async () => {
+    const runtime = await createWorkerRuntime({ pool: { size: 1 }, limits: { cpuMs: 100 } });
+    for (let round = 0; round < 3; round += 1) {
+      const runs = ['for (;;);', 'return 1', 'return 2'].map((program) =>
+        runtime.run({ program, bindings: [] }),
+      );
+      const [killed, ...others] = await Promise.all(runs);
+      expect(killed?.failure?.kind).toBe('cpu-limit');
+      expect(others.map(({ value }) => value)).toEqual([1, 2]);
+    }
+    await runtime.dispose();
+  });
+
+  it('is unharmed by runs that are cancelled at any stage', async () => {
+    const runtime = await createWorkerRuntime({ pool: { size: 1 } });
+    const { bindings } = new Bench();
+    for (let turns = 0; turns < 30; turns += 1) {
+      const controller = new AbortController();
+      const cancelled = runtime.run({
+        program: 'await tools.echo(1); for (;;);',
+        bindings,
+        signal: controller.signal,
+      });
+      const next = runtime.run({ program: 'return 1', bindings });
+      for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
+      controller.abort();
+      expect((await cancelled).failure?.kind).toBe('aborted');
+      expect(await next).toMatchObject({ value: 1 });
+    }
     await runtime.dispose();
   });
 

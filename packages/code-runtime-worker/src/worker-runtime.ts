@@ -102,6 +102,9 @@ class WorkerRuntime implements CodeRuntime {
   }
 
   async run(request: CodeRunRequest): Promise<CodeRunResult> {
+    if (typeof request.program !== 'string') {
+      throw new TypeError(`Expected \`program\` to be a string, got ${typeof request.program}`);
+    }
     assertBindings(request.bindings);
     const limits = resolveLimits(request.limits, this.#limits);
     if (this.#disposal.signal.aborted) {
@@ -144,6 +147,7 @@ class WorkerRuntime implements CodeRuntime {
       return notRun(request, { kind: 'source-limit', message });
     }
     const prepared = await this.#preparer.prepare(program);
+    if (signal.aborted) return notRun(request, cancelled());
     if ('failure' in prepared) return notRun(request, prepared.failure);
     let worker;
     try {
@@ -154,8 +158,7 @@ class WorkerRuntime implements CodeRuntime {
     }
     // The signal may have fired while the worker was on its way.
     if (signal.aborted) {
-      worker.kill('its run was cancelled');
-      void this.#pool.release(worker);
+      this.#pool.giveBack(worker);
       return notRun(request, cancelled());
     }
     const result = await runOnWorker(worker, { request, limits, ...prepared });

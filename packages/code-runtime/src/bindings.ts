@@ -66,6 +66,9 @@ function assertGlobalName(name: string, what: string, taken: Set<string>): void 
  * @throws TypeError for a name that is no free identifier, a name wanted twice, or a member that is not a function
  */
 export function assertBindings(bindings: readonly CodeBindingNamespace[]): void {
+  if (!Array.isArray(bindings)) {
+    throw new TypeError(`Expected \`bindings\` to be an array, got ${typeof bindings}`);
+  }
   const taken = new Set<string>();
   for (const { global, functions, errorClass } of bindings) {
     assertGlobalName(global, 'a binding name', taken);

@@ -3,7 +3,7 @@ import type { CodeRunJournal } from './journal.ts';
 import type { JsonValue } from './json.ts';
 import type { CodeRunLimits } from './limits.ts';
 
-/** Runs programs. Every backend passes the same conformance suite. */
+/** Runs programs. */
 export interface CodeRuntime {
   readonly language: 'typescript';
   /** What executes the program: `isolated-vm`, `quickjs`, … */
@@ -56,7 +56,7 @@ export interface CodeRunResult {
   /** What did not end the run but should be known. */
   readonly warnings: readonly CodeRunWarning[];
   readonly failure?: CodeRunFailure;
-  /** Every call that the program made, in program order. */
+  /** The calls that the program made, in program order; those of a computation that was cut short never left it. */
   readonly calls: readonly CodeCallRecord[];
   readonly usage: CodeRunUsage;
   readonly journal: CodeRunJournal;

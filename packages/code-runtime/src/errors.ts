@@ -51,3 +51,12 @@ export type CodeRuntimeErrorCode =
 export class CodeRuntimeError extends CarrelError<CodeRuntimeErrorCode> {
   override readonly name = 'CodeRuntimeError';
 }
+
+/** What an error says, whatever was thrown. Never throws itself. */
+export function messageOf(error: unknown): string {
+  try {
+    return error instanceof Error ? String(error.message) : String(error);
+  } catch {
+    return 'something that cannot be shown was thrown'; // An object without a text of its own.
+  }
+}

@@ -18,5 +18,5 @@ export type { CodeRunJournal, CodeRunJournalBatch, CodeRunSettlement } from './j
 export { encodeLossless, JsonConversionError, MAX_JSON_DEPTH, parseJson } from './json.ts';
 export type { JsonValue } from './json.ts';
 export { codeFrame } from './program/code-frame.ts';
-export { CarrelError, CodeRuntimeError } from './errors.ts';
+export { CarrelError, CodeRuntimeError, messageOf } from './errors.ts';
 export type { CarrelErrorOptions, CodeRuntimeErrorCode } from './errors.ts';

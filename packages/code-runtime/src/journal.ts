@@ -15,8 +15,7 @@ export interface CodeRunJournalBatch {
 }
 
 /**
- * Everything a run depended on: given the same engine, a program computes the same again from
- * exactly this. Plain JSON, so that it can be logged.
+ * Everything a run depended on: a program computes the same again from exactly this. Plain JSON, so that it can be logged.
  */
 export interface CodeRunJournal {
   readonly version: 1;

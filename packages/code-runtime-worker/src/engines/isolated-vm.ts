@@ -4,6 +4,7 @@ import { readSlice, type Engine, type Guest, type GuestOptions, type SliceEnd } 
 
 const MIB = 1024 * 1024;
 const NANOSECONDS_PER_MILLISECOND = 1e6;
+const TIMER_SLACK_MS = 2;
 
 /**
  * V8 isolates, driven synchronously on this thread: the guest is quiet whenever a call into it has
@@ -29,6 +30,8 @@ class IsolatedVmGuest implements Guest {
   readonly #report: Entry;
   readonly #cpuAtStart: bigint;
   #cpuNow: bigint;
+  /** What the last call into the guest answered. */
+  #answer: string | undefined;
 
   constructor(library: typeof ivm, modules: GuestModules, options: GuestOptions) {
     this.#isolate = new library.Isolate({ memoryLimit: Math.ceil(options.memoryBytes / MIB) });
@@ -78,33 +81,42 @@ class IsolatedVmGuest implements Guest {
 
   #slice(entry: Entry, text: string, cpuMs: number): SliceEnd {
     const timeout = Math.max(1, Math.ceil(cpuMs));
+    return (
+      this.#call(entry, text, timeout).ended ??
+      this.#call(this.#report, '', timeout).ended ??
+      this.#lastReport()
+    );
+  }
+
+  /**
+   * Calls into the guest until it is quiet.
+   *
+   * What is thrown then is the engine's own ending, or a promise that was rejected while nobody
+   * listened. The latter is no reason to end the program, and its text is the program's: what
+   * happened is told from the isolate and the clock alone.
+   */
+  #call(entry: Entry, text: string, timeout: number): { readonly ended?: SliceEnd } {
+    const began = performance.now();
     try {
-      this.#runUntilQuiet(entry, text, timeout);
-      // `report` always answers with text.
-      return readSlice(this.#report.applySync(undefined, [''], { timeout }) as string);
-    } catch (error) {
-      return { ended: this.#explain(error) };
+      this.#answer = entry.applySync(undefined, [text], { timeout });
+      return {};
+    } catch {
+      this.#answer = undefined;
+      if (this.#isolate.isDisposed) {
+        return {
+          ended: { ended: { kind: 'memory-limit', message: 'The program used too much memory' } },
+        };
+      }
+      // The timer may fire a little early by this clock.
+      return performance.now() - began >= timeout - TIMER_SLACK_MS
+        ? { ended: { ended: { kind: 'cpu-limit', message: 'The program computed for too long' } } }
+        : {};
     }
   }
 
-  #runUntilQuiet(entry: Entry, text: string, timeout: number): void {
-    try {
-      entry.applySync(undefined, [text], { timeout });
-    } catch (error) {
-      // A promise that was rejected while nobody listened is thrown here, once the guest is quiet.
-      // It is no reason to end the program; whatever is makes the report fail as well.
-      if (this.#explain(error).kind !== 'worker-crash') throw error;
-    }
-  }
-
-  #explain(error: unknown): Extract<SliceEnd, { ended: unknown }>['ended'] {
-    const message = error instanceof Error ? error.message : String(error);
-    if (message.includes('timed out')) {
-      return { kind: 'cpu-limit', message: 'The program computed for too long' };
-    }
-    if (this.#isolate.isDisposed || message.includes('memory limit')) {
-      return { kind: 'memory-limit', message: 'The program used too much memory' };
-    }
-    return { kind: 'worker-crash', message: 'The engine failed' };
+  #lastReport(): SliceEnd {
+    return this.#answer === undefined
+      ? { ended: { kind: 'worker-crash', message: 'The engine failed' } }
+      : readSlice(this.#answer);
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '@carrel/code-runtime/errors';
 import { GuestModules } from '../guest-modules.ts';
 import type { Engine } from './engine.ts';
 import { loadIsolatedVm } from './isolated-vm.ts';
@@ -21,7 +22,7 @@ export async function loadEngine(
     return { engine: await loadIsolatedVm(modules) };
   } catch (error) {
     if (choice === 'isolated-vm') throw error;
-    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+    const reason = messageOf(error).split('\n')[0] ?? '';
     return { engine: await loadQuickjs(modules), fallbackReason: reason };
   }
 }

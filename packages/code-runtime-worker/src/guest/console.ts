@@ -16,7 +16,7 @@ export function installConsole(write: (entryText: string, bytes: number) => void
         text = '[unreadable]'; // The program broke a built-in that the formatter relies on.
       }
       const entry = stringify({ __proto__: null, level, text });
-      write(entry, byteLength(text));
+      write(entry, byteLength(text) + 1);
     };
   }
   defineGlobal('console', console);

@@ -6,7 +6,7 @@ import { installClock } from './clock.ts';
 import { compile, removeStringEvaluation } from './compile.ts';
 import { installConsole } from './console.ts';
 import { notice } from './host.ts';
-import { parse, stringify } from './intrinsics.ts';
+import { parse } from './intrinsics.ts';
 import { failureOutcome, valueOutcome } from './outcome.ts';
 import { installRandom } from './random.ts';
 import { FINISHED, UNFINISHED } from './report-mark.ts';
@@ -85,7 +85,7 @@ export function settle(batchText: string): void {
 /** What the program did since this was last asked: a mark, and the text of a JSON object. */
 export function report(): string {
   const { begun, ended } = timers.take();
-  const did = `"calls":${calls?.take() ?? '[]'},"timersBegun":${stringify(begun)},"timersEnded":${stringify(ended)}`;
+  const did = `"calls":${calls?.take() ?? '[]'},"timersBegun":${begun},"timersEnded":${ended}`;
   return outcome === undefined
     ? `${UNFINISHED}{${did}}`
     : `${FINISHED}{${did},"outcome":${outcome}}`;

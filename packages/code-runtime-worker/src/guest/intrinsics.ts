@@ -11,6 +11,8 @@ export function uncurry<Receiver, Args extends unknown[], Result>(
 
 /** `text.charCodeAt(index)`. */
 export const charCodeAt = uncurry(String.prototype.charCodeAt);
+/** `text.slice(start, end)`. */
+export const slice = uncurry(String.prototype.slice);
 /** `Promise`, as it was. */
 export const PromiseClass = Promise;
 /** `Error`, as it was. */

@@ -1,15 +1,12 @@
-import { defineGlobal } from './intrinsics.ts';
+import { defineGlobal, text } from './intrinsics.ts';
 
-/** A timer that the host is asked to keep. */
-interface TimerRequest {
-  readonly id: number;
-  readonly delayMs: number;
-}
+/** Longer than any run: the host keeps such a timer, and it never fires. */
+const MAX_DELAY_MS = 2 ** 31;
 
 /** The program's timers; the host keeps the time and says when one is due. */
 export interface GuestTimers {
-  /** Timers begun and ended since this was last asked. */
-  take(): { readonly begun: readonly TimerRequest[]; readonly ended: readonly number[] };
+  /** Timers begun and ended since this was last asked, each as the text of a JSON array. */
+  take(): { readonly begun: string; readonly ended: string };
   /** Calls the function of a timer that is due. */
   fire(id: number): void;
 }
@@ -17,8 +14,9 @@ export interface GuestTimers {
 /** Gives the program `setTimeout`, `clearTimeout` and `queueMicrotask`. */
 export function installTimers(report: (reason: unknown) => void): GuestTimers {
   const waiting = new Map<number, () => void>();
-  let begun: TimerRequest[] = [];
-  let ended: number[] = [];
+  // Lists as JSON text: what leaves the guest is written here, not by the program's `toJSON`.
+  let begun = '';
+  let ended = '';
   let lastId = 0;
   const { apply } = Reflect;
   const mapSet = Map.prototype.set;
@@ -31,12 +29,15 @@ export function installTimers(report: (reason: unknown) => void): GuestTimers {
     const milliseconds = Number(delay);
     const id = lastId;
     apply(mapSet, waiting, [id, () => apply(callback as never, undefined, args)]);
-    begun[begun.length] = { id, delayMs: milliseconds > 0 ? milliseconds : 0 };
+    // NaN counts as 0, and whatever is longer than any run as just that.
+    const delayMs =
+      milliseconds > 0 ? (milliseconds < MAX_DELAY_MS ? milliseconds : MAX_DELAY_MS) : 0;
+    begun += `${begun === '' ? '' : ','}{"id":${id},"delayMs":${delayMs}}`;
     return id;
   }
 
   function clearTimeout(id: unknown): void {
-    if (apply(mapDelete, waiting, [id])) ended[ended.length] = id as number;
+    if (apply(mapDelete, waiting, [id])) ended += `${ended === '' ? '' : ','}${text(id)}`;
   }
 
   defineGlobal('setTimeout', setTimeout);
@@ -58,9 +59,9 @@ export function installTimers(report: (reason: unknown) => void): GuestTimers {
 
   return {
     take() {
-      const taken = { begun, ended };
-      begun = [];
-      ended = [];
+      const taken = { begun: `[${begun}]`, ended: `[${ended}]` };
+      begun = '';
+      ended = '';
       return taken;
     },
     fire(id) {
