@@ -55,7 +55,8 @@ export class CodeRuntimeError extends CarrelError<CodeRuntimeErrorCode> {
 /** What an error says, whatever was thrown. Never throws itself. */
 export function messageOf(error: unknown): string {
   try {
-    return error instanceof Error ? String(error.message) : String(error);
+    const said: unknown = error instanceof Error ? error.message : error;
+    return typeof said === 'string' ? said : String(said);
   } catch {
     return 'something that cannot be shown was thrown'; // An object without a text of its own.
   }

@@ -318,7 +318,8 @@ export function encodeOutput(value: unknown, warn: JsonWarning): string | undefi
 }
 
 /**
- * The JSON text of a fact that must come back exactly as it was.
+ * The JSON text of a fact that must come back exactly as it was. Strings are made well-formed: a
+ * lone surrogate becomes U+FFFD.
  *
  * @param maxDepth - levels of nesting; by default those of a value and of what may stand around it
  * @throws JsonConversionError naming the path of what JSON cannot say, `undefined` included
