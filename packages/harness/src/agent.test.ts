@@ -200,6 +200,17 @@ describe('an agent', () => {
     ['maxOutputTokens', { maxOutputTokens: 1.5 }],
     ['sections', { sections: [{ name: 'a', block: 'other' as 'stable', text: '' }] }],
     ['hooks', { hooks: {} as never }],
+    ['hooks[0]', { hooks: [null as never] }],
+    ['system-prompt/assemble', { hooks: [{ 'system-prompt/assemble': 'text' as never }] }],
+    ['agent/session-prefx', { hooks: [{ 'agent/session-prefx': () => [] } as never] }],
+    ['model', { model: undefined as never }],
+    ['model', { model: 'openai/gpt' as never }],
+    ['model.id', { model: { id: '', stream: () => {} } as never }],
+    ['model.stream', { model: { id: 'a/b' } as never }],
+    ['tools', { tools: [] as never }],
+    ['tools.executeBatch', { tools: { present: () => {} } as never }],
+    ['store', { store: undefined as never }],
+    ['store.create', { store: {} as never }],
   ])('names %s when it is no such option', async (option, options) => {
     await expect(newAgent(options)).rejects.toThrow(TypeError);
     await expect(newAgent(options)).rejects.toThrow(option);

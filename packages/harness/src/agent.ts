@@ -52,9 +52,12 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
   assertCount('maxOutputTokens', maxOutputTokens);
   assertCount('maxStepsPerTurn', maxStepsPerTurn);
   assertSections(sections, '`sections`');
-  if (!Array.isArray(hooks)) {
-    throw new TypeError(`Expected \`hooks\` to be an array of hooks, got ${typeof hooks}`);
-  }
+  assertHooks(hooks);
+  assertMember('model', model, 'id', 'text');
+  assertMember('model', model, 'stream', 'a function');
+  assertMember('tools', tools, 'present', 'a function');
+  assertMember('tools', tools, 'executeBatch', 'a function');
+  assertMember('store', store, 'create', 'a function');
 
   const eventLog = await store.create(sessionId);
   const verifier = new RequestVerifier();
@@ -83,6 +86,53 @@ export async function createAgent(options: AgentOptions): Promise<Agent> {
     onRunEvent: options.onRunEvent,
   };
   return new AgentLoop(sessionId, eventLog.location, parts);
+}
+
+const HOOK_NAMES: Readonly<Record<keyof AgentHooks, true>> = {
+  'system-prompt/assemble': true,
+  'agent/session-prefix': true,
+};
+
+function assertHooks(hooks: unknown): void {
+  if (!Array.isArray(hooks)) {
+    throw new TypeError(`Expected \`hooks\` to be an array of hooks, got ${shown(hooks)}`);
+  }
+  for (const [index, chains] of (hooks as unknown[]).entries()) {
+    if (typeof chains !== 'object' || chains === null) {
+      throw new TypeError(`Expected \`hooks[${index}]\` to be an object, got ${shown(chains)}`);
+    }
+    // The known names as well: a method may stand on a prototype.
+    for (const name of new Set([...Object.keys(chains), ...Object.keys(HOOK_NAMES)])) {
+      const hook = (chains as Partial<Record<string, unknown>>)[name];
+      const option = `\`hooks[${index}]['${name}']\``;
+      if (!Object.hasOwn(HOOK_NAMES, name)) {
+        const names = Object.keys(HOOK_NAMES).join(', ');
+        throw new TypeError(`Expected the name of ${option} to be one of ${names}, got ${name}`);
+      }
+      if (hook === undefined || typeof hook === 'function') continue;
+      throw new TypeError(`Expected ${option} to be a function, got ${shown(hook)}`);
+    }
+  }
+}
+
+function assertMember(
+  option: string,
+  value: unknown,
+  member: string,
+  expected: 'text' | 'a function',
+): void {
+  if (typeof value !== 'object' || value === null) {
+    throw new TypeError(`Expected \`${option}\` to have \`${member}\`, got ${shown(value)}`);
+  }
+  const found = (value as Partial<Record<string, unknown>>)[member];
+  if (expected === 'text' ? typeof found === 'string' && found !== '' : typeof found === 'function')
+    return;
+  throw new TypeError(`Expected \`${option}.${member}\` to be ${expected}, got ${shown(found)}`);
+}
+
+function shown(value: unknown): string {
+  if (value === null) return 'null';
+  return typeof value === 'string' ? JSON.stringify(value) : typeof value;
 }
 
 function assertCount(option: string, value: unknown): void {

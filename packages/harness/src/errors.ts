@@ -28,8 +28,36 @@ export class HarnessError extends CarrelError<HarnessErrorCode> {
   override readonly name = 'HarnessError';
 }
 
-/** What a person is told of something that was thrown; never empty. */
+/** Whether it is an error; never throws. */
+export function isError(error: unknown): error is Error {
+  try {
+    return error instanceof Error;
+  } catch {
+    return false; // A revoked proxy cannot even be asked what it is.
+  }
+}
+
+/** What a person is told of something that was thrown; never empty, never throws. */
 export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  return message === '' ? 'an error without a message' : message;
+  try {
+    const message: unknown = error instanceof Error ? error.message : String(error);
+    if (typeof message === 'string' && message !== '') return message;
+  } catch {
+    // An object without a prototype, a getter that throws, a revoked proxy: it has nothing to tell.
+  }
+  return 'an error without a message';
+}
+
+/** The code of a Carrel error, `unexpected` of whatever else was thrown; never throws. */
+export function codeOf(error: unknown): string {
+  try {
+    return CarrelError.isInstance(error) ? error.code : 'unexpected';
+  } catch {
+    return 'unexpected'; // A revoked proxy cannot even be asked what it is.
+  }
+}
+
+/** Tells of what a spectator threw as loudly as is harmless: it must not change what happens. */
+export function warnOf(error: unknown): void {
+  process.emitWarning(messageOf(error));
 }

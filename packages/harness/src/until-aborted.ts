@@ -1,3 +1,5 @@
+import { isError, messageOf } from './errors.ts';
+
 /** How something ended that a cancel may overtake. */
 export type EndOrAbort<Value> =
   | { readonly aborted: true }
@@ -25,7 +27,7 @@ export function untilAborted<Value>(
       },
       (error: unknown) => {
         signal.removeEventListener('abort', onAbort);
-        reject(error instanceof Error ? error : new Error(String(error)));
+        reject(isError(error) ? error : new Error(messageOf(error)));
       },
     );
   });

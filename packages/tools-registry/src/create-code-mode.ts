@@ -69,7 +69,10 @@ export function createCodeMode(options: CodeModeOptions): CodeMode {
       {
         // A call that nobody can cancel still has a signal: tools may count on one.
         signal: signal ?? new AbortController().signal,
-        onCodeDispatch: (dispatch) => options.onEvent?.({ type: 'code-dispatch', dispatch }),
+        onCodeDispatch: (dispatch) => {
+          // A spectator: no call waits for what it answers.
+          options.onEvent?.({ type: 'code-dispatch', dispatch });
+        },
         onRunEvent: (event) => options.onEvent?.(event),
       },
     );

@@ -65,7 +65,7 @@ export interface ToolCall {
 /** Characters that a name may have at most; no provider takes more, and errors quote names. */
 const MAX_NAME_LENGTH = 128;
 /** The longest delay a timer takes: `setTimeout` fires at once above it. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Makes a tool of a definition.
@@ -162,10 +162,10 @@ function assertDefinition(definition: {
   }
   if (
     timeoutMs !== undefined &&
-    !(isWhole(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_TIMEOUT_MS)
+    !(isWhole(timeoutMs) && timeoutMs >= 1 && timeoutMs <= MAX_TIMER_MS)
   ) {
     throw new TypeError(
-      `Expected \`timeoutMs\` ${of} to be a whole number from 1 to ${MAX_TIMEOUT_MS}, got ${String(timeoutMs)} (${typeof timeoutMs})`,
+      `Expected \`timeoutMs\` ${of} to be a whole number from 1 to ${MAX_TIMER_MS}, got ${String(timeoutMs)} (${typeof timeoutMs})`,
     );
   }
   assertKind(definition.parallelSafe, 'parallelSafe', of, ['boolean']);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ToolMiddleware } from './execution/tool-execution.ts';
 import { ScriptedRuntime } from './testing/scripted-runtime.ts';
 import { ToolsRegistry } from './tools-registry.ts';
@@ -189,6 +189,25 @@ describe('ToolsRegistry.execute', () => {
     expect(result.error?.message).toMatch(
       /did not stop within 5 ms, so whether it took effect is unknown/,
     );
+  });
+
+  it('gives a program its grace however long that is', async () => {
+    const controller = new AbortController();
+    const settling = Promise.withResolvers<null>();
+    const registry = registryOf(add, {
+      mode: 'code',
+      runtime: new ScriptedRuntime(() => settling.promise),
+      abortGraceMs: 2 ** 31 - 1,
+    });
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    const run = registry.execute(call('run_code', { code: 'x' }), { signal: controller.signal });
+    await setImmediate();
+    controller.abort();
+    await run;
+    const delays = setTimer.mock.calls.map(([, delayMs]) => Number(delayMs));
+    setTimer.mockRestore();
+    // Above it a timer fires at once.
+    expect(Math.max(...delays)).toBe(2 ** 31 - 1);
   });
 
   it('does not start the body of a call that is cancelled already', async () => {

@@ -15,7 +15,7 @@ import { createRunCodeTool, RUN_CODE_WIRE_TOOL } from './run-code/run-code-tool.
 import type { RunCodeOptions } from './run-code/run-code-tool.ts';
 import type { SchemaDiagnostic } from './schema/schema-diagnostic.ts';
 import { SchemaValidator } from './schema/validate.ts';
-import { defineTool } from './tool.ts';
+import { defineTool, MAX_TIMER_MS } from './tool.ts';
 import type { Tool, ToolCall, ToolDefinition } from './tool.ts';
 import { errorResult, resultOfError } from './tool-result.ts';
 import type { ToolResult } from './tool-result.ts';
@@ -43,8 +43,12 @@ export interface ToolsRegistryOptions {
 export interface ExecuteOptions {
   /** Cancels the call and, for `run_code`, the calls of its program. */
   readonly signal: AbortSignal;
-  /** Told of each call of a program as it starts and as it settles; never after the outer result. */
-  onCodeDispatch?(event: CodeDispatchEvent): void;
+  /**
+   * Told of each call of a program as it starts and as it settles; never after the outer result.
+   * The body of a call waits for what this answers its start with, and is not run when that throws
+   * or rejects. Of a settlement, nothing is waited for.
+   */
+  onCodeDispatch?(event: CodeDispatchEvent): void | Promise<void>;
   /** Told what the program of a call does while it runs; never after its result. Must not throw. */
   onRunEvent?(event: CodeRunEvent, callId: string): void;
 }
@@ -68,6 +72,9 @@ export interface ToolDiagnostic extends SchemaDiagnostic {
 const MODES: readonly string[] = ['native', 'code', 'both'] satisfies ToolMode[];
 /** Names that no tool may have beside programs: `then` would make `tools` something to be awaited. */
 const RESERVED: readonly string[] = [RUN_CODE, 'then'];
+
+/** Milliseconds that a runtime may take to end a worker, once its calls have had their grace. */
+const WORKER_END_MS = 10_000;
 
 /** A tool set: what a model is shown of it, and what comes of a call. Holds nothing of a session. */
 export class ToolsRegistry {
@@ -239,9 +246,7 @@ export class ToolsRegistry {
     let open = true;
     // Whatever a listener or a runtime still does later, the outer result has the last word.
     const tool = this.#runCodeTool({
-      onCodeDispatch: (event) => {
-        if (open) options.onCodeDispatch?.(event);
-      },
+      onCodeDispatch: (event) => (open ? options.onCodeDispatch?.(event) : undefined),
       onRunEvent: (event) => {
         if (open) options.onRunEvent?.(event, call.id);
       },
@@ -249,7 +254,8 @@ export class ToolsRegistry {
     const entry = { tool, input: this.#runCodeInput, output: undefined };
     const { abortGraceMs } = this.#pipeline;
     // A run that was told to stop gives its calls the grace, twice at most, and then has to end a worker.
-    const pipeline = { ...this.#pipeline, abortGraceMs: 2 * abortGraceMs + 10_000 };
+    const runGraceMs = Math.min(2 * abortGraceMs + WORKER_END_MS, MAX_TIMER_MS);
+    const pipeline = { ...this.#pipeline, abortGraceMs: runGraceMs };
     const execution = { signal: options.signal, parentCallId: undefined };
     try {
       return (await executeTool(entry, call, execution, pipeline)).result;
@@ -275,7 +281,9 @@ export class ToolsRegistry {
   async #dispatch(call: ToolCall, signal: AbortSignal, parentCallId: string): Promise<ToolOutcome> {
     // Looked up now: a tool may be gone since the program started.
     const entry = this.#entryOf(call.name);
-    if (entry === undefined) return { result: this.#unknownTool(call.name), outcome: 'failed' };
+    if (entry === undefined) {
+      return { result: this.#unknownTool(call.name), outcome: 'failed', bodyRan: false };
+    }
     return executeTool(entry, call, { signal, parentCallId }, this.#pipeline);
   }
 

@@ -40,10 +40,12 @@ export class CallResults {
   /**
    * Logs a call of a program, as it starts and as it settles.
    *
+   * @returns for a start, a barrier: its body comes after it, and not at all when it rejects
    * @throws HarnessError `event-not-json`; for a start, this keeps the call from its body
    */
-  addDispatch(event: CodeDispatchEvent): void {
+  addDispatch(event: CodeDispatchEvent): Promise<void> | undefined {
     this.#log.append('tool/code-dispatch', event);
+    return event.phase === 'start' ? this.#log.flush() : undefined;
   }
 
   /**

@@ -1,13 +1,8 @@
-import { HarnessError } from '../errors.ts';
 import { cancelled } from './cancelled.ts';
 import type { StepEnd } from './loop-parts.ts';
 import type { ModelResponse } from './read-response.ts';
 
-/**
- * What an answer means for its turn: `continue` when it has calls to run.
- *
- * @throws HarnessError `content-filter`
- */
+/** What an answer means for its turn: `continue` when it has calls to run. */
 export function endOfResponse({ calls, end }: ModelResponse, signal: AbortSignal): StepEnd {
   if (end.type === 'interrupted') return cancelled(signal);
   if (end.type === 'error') {
@@ -19,7 +14,7 @@ export function endOfResponse({ calls, end }: ModelResponse, signal: AbortSignal
       return { type: 'max-tokens' };
     case 'content-filter': {
       const message = "The provider's filter withheld the answer, or the rest of it";
-      throw new HarnessError(message, { code: 'content-filter' });
+      return { type: 'error', code: 'content-filter', message };
     }
     // Some providers say `stop` or nothing of use when there are calls: the calls count.
     case 'stop':

@@ -1,5 +1,5 @@
 import { RUN_CODE, type BatchOptions, type ToolMode } from '@carrel/tools-registry';
-import { HarnessError, messageOf } from '../errors.ts';
+import { codeOf, messageOf, warnOf } from '../errors.ts';
 import { CallResults, failedResult } from './call-results.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { RequestedCall } from './requested-call.ts';
@@ -28,7 +28,7 @@ export async function runToolCalls(
     await log.flush();
     if (!signal.aborted) await execute(loop, calls, results, signal);
   } catch (error) {
-    if (HarnessError.isInstance(error)) throw error;
+    if (codeOf(error) !== 'unexpected') throw error;
     // A registry does not reject; a tool set that does has not said what became of the calls.
     missing = failedResult('TOOL_FAILED', `The call failed: ${messageOf(error)}`);
   } finally {
@@ -54,8 +54,7 @@ async function execute(
       try {
         onRunEvent?.(event, callId);
       } catch (error) {
-        // A spectator must not change what happens; it is told of as loudly as is harmless.
-        process.emitWarning(error instanceof Error ? error : String(error));
+        warnOf(error);
       }
     },
     onResult: (call, result, durationMs) => results.add(call, result, durationMs),

@@ -1,5 +1,4 @@
-import { CarrelError } from '@carrel/code-runtime';
-import { HarnessError, messageOf } from '../errors.ts';
+import { codeOf, messageOf } from '../errors.ts';
 import type { TurnEndReason } from '../session/session-events.ts';
 import { cancelled } from './cancelled.ts';
 import type { QueuedMessage } from './inbox.ts';
@@ -21,6 +20,7 @@ export async function runTurn(
   signal: AbortSignal,
 ): Promise<TurnEndReason> {
   const { log } = loop;
+  // Neither this append nor that of the end throws: both are JSON, and the log contains its store.
   log.append('turn/start', { turn });
   let reason: TurnEndReason;
   try {
@@ -53,10 +53,9 @@ async function runSteps(
   }
   if (signal.aborted) return cancelled(signal);
   const message = `The turn took ${maxStepsPerTurn} steps, and may not take more`;
-  throw new HarnessError(message, { code: 'step-limit', details: { maxStepsPerTurn } });
+  return { type: 'error', code: 'step-limit', message };
 }
 
 function failed(error: unknown): TurnEndReason {
-  const code = CarrelError.isInstance(error) ? error.code : 'unexpected';
-  return { type: 'error', code, message: messageOf(error) };
+  return { type: 'error', code: codeOf(error), message: messageOf(error) };
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../errors.ts';
 import { AbortRace } from './abort-race.ts';
 import type { Model, ModelRequest, ModelStreamPart, ModelUsage } from './model.ts';
 import { scriptedParts } from './scripted-answer.ts';
@@ -117,8 +118,8 @@ function failure(
   aborted: boolean,
 ): Extract<ModelStreamPart, { type: 'error' }>['error'] {
   if (aborted) return { code: 'aborted', message: 'The request was aborted.', retryable: false };
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: 'unknown', message: `The script failed: ${message}`, retryable: false };
+  const message = `The script failed: ${messageOf(error)}`;
+  return { code: 'unknown', message, retryable: false };
 }
 
 function quarterOfCharacters(text: string): number {

@@ -15,7 +15,10 @@ export interface EventLog {
   readonly sessionId: string;
   /** Where the log is, for people: a file path, a table row. */
   readonly location: string;
-  /** Queues events for writing, in order. They are durable once a later {@link EventLog.flush} resolved. */
+  /**
+   * Queues events for writing, in order. They are durable once a later {@link EventLog.flush}
+   * resolved. Must not throw: what fails here is for the next flush to tell.
+   */
   append(events: readonly SessionEvent[]): void;
   /**
    * Resolves once everything appended before is durable.

@@ -128,6 +128,17 @@ function recordedFile(): {
 }
 
 describe('JsonlEventLog', () => {
+  it('syncs once for barriers that are asked for together', async () => {
+    const file = recordedFile();
+    const log = new JsonlEventLog('one', '/log', file);
+    const barriers = [0, 1, 2].map((seq) => {
+      log.append([eventAt(seq)]);
+      return log.flush();
+    });
+    await Promise.all(barriers);
+    expect(file.actions).toEqual(['write 3', 'sync']);
+  });
+
   it('makes one write of all that is appended in one go', async () => {
     const file = recordedFile();
     const log = new JsonlEventLog('one', '/log', file);

@@ -1,5 +1,5 @@
 import { JsonConversionError } from '@carrel/code-runtime/json';
-import { HarnessError } from '../errors.ts';
+import { codeOf, HarnessError, warnOf } from '../errors.ts';
 import { decodeEvent, encodeEvent } from './event-text.ts';
 import type { EventLog } from './event-store.ts';
 import type { SessionEvent, SessionEventMap, SessionEventType } from './session-events.ts';
@@ -19,6 +19,8 @@ export class SessionLog {
   /** The event at index `n` has `seq` `n`. Each is decoded from its stored text, and deeply frozen. */
   readonly #events: SessionEvent[] = [];
   #snapshot: readonly SessionEvent[] | undefined;
+  /** What the store threw at an append. It stays, and the store gets nothing more: no gap. */
+  #failure: HarnessError | undefined;
 
   constructor(store: EventLog, observers: SessionLogObservers = {}) {
     this.#store = store;
@@ -42,13 +44,12 @@ export class SessionLog {
     const event = decodeEvent(text);
     this.#events.push(event);
     this.#snapshot = undefined;
-    this.#store.append([event]);
+    this.#handToStore(event);
     this.#observers.onText?.(text);
     try {
       this.#observers.onEvent?.(event);
     } catch (error) {
-      // A spectator must not change what happened; it is told of as loudly as is harmless.
-      process.emitWarning(error instanceof Error ? error : String(error));
+      warnOf(error);
     }
     return event;
   }
@@ -59,6 +60,7 @@ export class SessionLog {
    * @throws HarnessError `store-failed`, also when the store throws something else
    */
   async flush(): Promise<void> {
+    if (this.#failure) throw this.#failure;
     try {
       await this.#store.flush();
     } catch (cause) {
@@ -71,7 +73,18 @@ export class SessionLog {
     try {
       await this.#store.close();
     } catch (cause) {
-      throw storeFailed(cause);
+      throw this.#failure ?? storeFailed(cause);
+    }
+    if (this.#failure) throw this.#failure;
+  }
+
+  /** Contains a store that breaks its contract: the event stands here, and the next barrier fails. */
+  #handToStore(event: SessionEvent): void {
+    if (this.#failure) return;
+    try {
+      this.#store.append([event]);
+    } catch (cause) {
+      this.#failure = storeFailed(cause);
     }
   }
 }
@@ -91,7 +104,7 @@ function textOf(event: SessionEvent): string {
 }
 
 function storeFailed(cause: unknown): HarnessError {
-  if (cause instanceof HarnessError) return cause;
+  if (codeOf(cause) === 'store-failed') return cause as HarnessError;
   const message = 'The session log could not be made durable';
   return new HarnessError(message, { code: 'store-failed', cause });
 }

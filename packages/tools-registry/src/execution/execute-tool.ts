@@ -44,6 +44,8 @@ export interface ToolPipeline {
 export interface ToolOutcome {
   readonly result: ToolResult;
   readonly outcome: CodeCallRecord['outcome'];
+  /** Whether the body was called at all. Where it was, a failed call too may have taken effect. */
+  readonly bodyRan: boolean;
 }
 
 /**
@@ -65,7 +67,7 @@ export async function executeTool(
       'INVALID_ARGUMENTS',
       invalidArguments(tool.name, [messageOf(error)]),
     );
-    return { result, outcome: 'failed' };
+    return { result, outcome: 'failed', bodyRan: false };
   }
   const execution: ToolExecution = {
     // A copy that nobody can change: the caller has logged the arguments already.
@@ -77,7 +79,7 @@ export async function executeTool(
   const step = new ExecutionStep(entry, execution, text, pipeline);
   const result = await step.run();
   const outcome = step.bodyOutcome ?? (result.isError ? 'failed' : 'done');
-  return { result, outcome };
+  return { result, outcome, bodyRan: step.bodyRan };
 }
 
 class ExecutionStep {
@@ -87,6 +89,7 @@ class ExecutionStep {
   readonly #text: string;
   readonly #pipeline: ToolPipeline;
   #problems: readonly string[] | undefined;
+  bodyRan = false;
   /** What the result alone does not tell: that the body did not start, or how it was stopped. */
   bodyOutcome: 'not-started' | 'aborted' | 'outcome-unknown' | undefined;
 
@@ -166,12 +169,13 @@ class ExecutionStep {
     }
     const { timeoutMs } = tool;
     const { abortGraceMs } = this.#pipeline;
+    this.bodyRan = true;
     const end = await runBody(
       (bodySignal) => tool.execute(this.#input(), { callId: call.id, signal: bodySignal }),
       { signal, timeoutMs, abortGraceMs },
     );
     if (end.state === 'unsettled') this.bodyOutcome = 'outcome-unknown';
-    else if (end.stoppedBy === 'signal') this.bodyOutcome = 'aborted';
+    else if (end.stoppedBy !== undefined) this.bodyOutcome = 'aborted';
     const unknown =
       end.state === 'unsettled'
         ? ` It did not stop within ${abortGraceMs} ms, so whether it took effect is unknown.`

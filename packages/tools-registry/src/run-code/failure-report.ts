@@ -33,9 +33,18 @@ const KINDS: Readonly<Record<CodeRunFailureKind, string>> = {
   'worker-crash': 'The sandbox broke down while the program ran.',
 };
 
-const OUTCOMES: Readonly<Record<CodeCallRecord['outcome'], string>> = {
+/** A call with what its outcome does not tell of a failed one: whether its body ran. */
+export interface LedgerCall extends CodeCallRecord {
+  readonly bodyRan: boolean;
+}
+
+/** What became of a call: its outcome, or that it failed before its body. */
+type Fate = CodeCallRecord['outcome'] | 'refused';
+
+const FATES: Readonly<Record<Fate, string>> = {
   done: 'done',
   failed: 'failed',
+  refused: 'refused',
   'not-started': 'not started',
   aborted: 'stopped',
   'outcome-unknown': 'outcome unknown',
@@ -59,7 +68,7 @@ export function failureSentence(failure: CodeRunFailure): string {
  */
 export function failureReport(
   failure: CodeRunFailure,
-  run: Pick<CodeRunResult, 'logs' | 'warnings' | 'calls'>,
+  run: Pick<CodeRunResult, 'logs' | 'warnings'> & { readonly calls: readonly LedgerCall[] },
   tools: readonly Tool[],
 ): string {
   const { call, frame } = failure;
@@ -76,20 +85,24 @@ export function failureReport(
   ].join('\n\n');
 }
 
-function ledger(calls: readonly CodeCallRecord[]): string {
+function fateOf({ outcome, bodyRan }: LedgerCall): Fate {
+  return outcome === 'failed' && !bodyRan ? 'refused' : outcome;
+}
+
+function ledger(calls: readonly LedgerCall[]): string {
   const earlier = calls.slice(0, -MAX_CALLS);
-  const counts = Object.entries(Object.groupBy(earlier, ({ outcome }) => OUTCOMES[outcome]));
-  const summary = counts.map(([outcome, group = []]) => `${group.length} ${outcome}`).join(', ');
+  const counts = Object.entries(Object.groupBy(earlier, (call) => FATES[fateOf(call)]));
+  const summary = counts.map(([fate, group = []]) => `${group.length} ${fate}`).join(', ');
   return [
     ...(earlier.length > 0 ? [`- the first ${earlier.length}: ${summary}`] : []),
     ...calls.slice(-MAX_CALLS).map(ledgerLine),
   ].join('\n');
 }
 
-function ledgerLine(call: CodeCallRecord): string {
+function ledgerLine(call: LedgerCall): string {
   const args = call.arguments.map((argument) => JSON.stringify(argument)).join(', ');
   const shown = args.length > MAX_ARGUMENT_LENGTH ? `${args.slice(0, MAX_ARGUMENT_LENGTH)}…` : args;
-  return `- ${OUTCOMES[call.outcome]}: ${memberAccess(TOOLS_GLOBAL, call.name)}(${shown})`;
+  return `- ${FATES[fateOf(call)]}: ${memberAccess(TOOLS_GLOBAL, call.name)}(${shown})`;
 }
 
 function ends(text: string): string {
@@ -99,18 +112,22 @@ function ends(text: string): string {
   return `${text.slice(0, half)}\n… ${omitted} characters omitted …\n${text.slice(-half)}`;
 }
 
-function redo(calls: readonly CodeCallRecord[]): string {
-  const outcomes = new Set(calls.map(({ outcome }) => outcome));
-  outcomes.delete('not-started');
-  if (outcomes.size === 0) {
+function redo(calls: readonly LedgerCall[]): string {
+  const fates = new Set(calls.map(fateOf));
+  if ([...fates].every((fate) => fate === 'not-started' || fate === 'refused')) {
     return 'No call was carried out: a corrected program can be sent as a whole.';
   }
   return [
-    ...(outcomes.has('done')
+    ...(fates.has('done')
       ? ['Calls that are done took effect: repeat one only where that does no harm.']
       : []),
-    ...(outcomes.has('failed') ? ['Calls that failed can be made again.'] : []),
-    ...(outcomes.has('aborted') || outcomes.has('outcome-unknown')
+    ...(fates.has('refused')
+      ? ['Calls that were refused did not run, and can be made again.']
+      : []),
+    ...(fates.has('failed')
+      ? ['Calls that failed may have taken effect: look before you repeat one.']
+      : []),
+    ...(fates.has('aborted') || fates.has('outcome-unknown')
       ? [
           'A call that was stopped, or whose outcome is unknown, may have taken effect: look before you repeat it.',
         ]

@@ -111,8 +111,9 @@ async function runProgram(
   if (failure === undefined) {
     return amendedResult(toolResult({ content: contentWith(runReport(run), images) }), facts);
   }
+  const ledger = calls.map((call) => ({ ...call, bodyRan: bindings.bodyRan(call) }));
   const code: ToolErrorCode = failure.kind === 'aborted' ? 'TOOL_ABORTED' : 'CODE_RUN_FAILED';
-  const content = contentWith(failureReport(failure, { ...run, calls }, tools), images);
+  const content = contentWith(failureReport(failure, { ...run, calls: ledger }, tools), images);
   const error = { code, message: failureSentence(failure) };
   return amendedResult(toolResult({ content, error }), facts);
 }

@@ -7,6 +7,7 @@ import type { Script } from '../testing/scripted-runtime.ts';
 import { toolResult } from '../tool-result.ts';
 import type { ToolResult } from '../tool-result.ts';
 import { ToolsRegistry } from '../tools-registry.ts';
+import type { ToolDefinition } from '../tool.ts';
 import type { CodeDispatchEvent, CodeRunDetails } from './code-dispatch.ts';
 
 const objectSchema = { type: 'object' };
@@ -46,10 +47,17 @@ class Bench {
     );
   }
 
-  run(code = 'the script'): Promise<ToolResult> {
+  /** @param onStart - what the listener of a start answers with */
+  run(code = 'the script', onStart?: () => Promise<void>): Promise<ToolResult> {
     return this.registry.execute(
       { id: 'call', name: 'run_code', arguments: { code } },
-      { signal: this.controller.signal, onCodeDispatch: (event) => this.events.push(event) },
+      {
+        signal: this.controller.signal,
+        onCodeDispatch: (event) => {
+          this.events.push(event);
+          return event.phase === 'start' ? onStart?.() : undefined;
+        },
+      },
     );
   }
 
@@ -72,6 +80,39 @@ class Bench {
       execute: (input, { signal }) => execute(input, signal),
     });
   }
+}
+
+/** Tools whose calls fail in every way but by throwing; `gone` disappears when another is denied. */
+function registerOddTools(registry: ToolsRegistry): void {
+  const register = (name: string, definition: Partial<ToolDefinition> = {}): (() => void) =>
+    registry.register({
+      name,
+      description: name,
+      inputSchema: objectSchema,
+      execute: () => 'x',
+      ...definition,
+    });
+  register('denied');
+  register('asks', { approval: true });
+  register('typed', { inputSchema: { type: 'object', properties: { v: { type: 'string' } } } });
+  register('number_only', { outputSchema: { type: 'number' } });
+  register('blocked');
+  register('slow', {
+    timeoutMs: 5,
+    execute: (_input, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('stopped')));
+      }),
+  });
+  const remove = register('gone');
+  registry.use('tools/pre-execute', async ({ call }, next) => {
+    if (call.name !== 'denied') return next();
+    remove();
+    return { decision: 'deny', reason: 'no' };
+  });
+  registry.use('tools/post-execute', async ({ call }, next) =>
+    call.name === 'blocked' ? { decision: 'block', feedback: 'not fit to be seen' } : next(),
+  );
 }
 
 function textOf(result: ToolResult): string {
@@ -261,6 +302,45 @@ describe('the calls of a program', () => {
     expect(result.error?.message).toContain('the log is closed');
     expect(ran).toBe(false);
   });
+
+  it('wait for the listener of their start, and do not reach their body when it rejects', async () => {
+    const bench = new Bench(async ({ tools }) => {
+      await tools['wait']?.();
+      return null;
+    });
+    const written = Promise.withResolvers<void>();
+    const result = bench.run('x', () => written.promise);
+    await setImmediate();
+    expect(bench.trace).toEqual(['start call:1 wait']);
+    expect(bench.open).toEqual([]);
+    written.reject(new Error('the disk is full'));
+    expect((await result).error?.message).toContain('the disk is full');
+    expect(bench.open).toEqual([]);
+    expect(bench.trace).toEqual(['start call:1 wait', 'settle call:1 not-started']);
+    expect(outcomesOf(await result)).toEqual(['not-started']);
+  });
+
+  it.each(['in time', 'too late'])(
+    'do not reach their body when the run ends before the listener of their start, %s',
+    async (when) => {
+      const bench = new Bench(async ({ tools }) => {
+        void tools['wait']?.().catch(() => {});
+        await setImmediate();
+        return null;
+      });
+      const written = Promise.withResolvers<void>();
+      const run = bench.run('x', () => written.promise);
+      await setImmediate();
+      await setImmediate();
+      if (when === 'in time') written.resolve();
+      const result = await run;
+      written.resolve();
+      await setImmediate();
+      expect(bench.open).toEqual([]);
+      expect(bench.trace).toEqual(['start call:1 wait', 'settle call:1 not-started']);
+      expect(outcomesOf(result)).toEqual(['not-started']);
+    },
+  );
 });
 
 describe('the end of a run', () => {
@@ -433,7 +513,42 @@ Calls:
 Logs:
 half way
 
-Calls that are done took effect: repeat one only where that does no harm. Calls that failed can be made again.`);
+Calls that are done took effect: repeat one only where that does no harm. Calls that failed may have taken effect: look before you repeat one.`);
+  });
+
+  it.each<[string, string, { readonly v?: number }, string]>([
+    ['its result does not fit', 'number_only', {}, 'failed'],
+    ['it is stopped at its deadline', 'slow', {}, 'stopped'],
+    ['its result is blocked', 'blocked', {}, 'failed'],
+  ])('does not call a body undone because %s', async (_why, name, args, word) => {
+    const bench = new Bench(async ({ tools }) => {
+      await tools['denied']?.().catch(() => {});
+      await tools[name]?.(args);
+      return null;
+    });
+    registerOddTools(bench.registry);
+    const text = textOf(await bench.run());
+    expect(text).toContain(`- refused: tools.denied()\n- ${word}: tools.${name}({})`);
+    expect(text).toMatch(/Calls that were refused did not run, and can be made again\./);
+    expect(text).toMatch(/may have taken effect: look before you repeat (one|it)\.$/);
+    expect(bench.trace.at(-1)).toBe(`settle call:2 ${word === 'stopped' ? 'aborted' : 'failed'}`);
+  });
+
+  it('says that nothing was carried out when every call was refused', async () => {
+    const bench = new Bench(async ({ tools }) => {
+      await Promise.allSettled([
+        tools['denied']?.(),
+        tools['asks']?.(),
+        tools['typed']?.({ v: 1 }),
+        tools['echo']?.({ v: 1 }, 2),
+        tools['gone']?.(),
+      ]);
+      throw new Error('boom');
+    });
+    registerOddTools(bench.registry);
+    const text = textOf(await bench.run());
+    expect(text.match(/^- refused: /gm)).toHaveLength(5);
+    expect(text).toMatch(/No call was carried out: a corrected program can be sent as a whole\.$/);
   });
 
   it('says that nothing was carried out when nothing was', async () => {

@@ -10,9 +10,11 @@ import type { ToolOutcome } from '../execution/execute-tool.ts';
 import { memberAccess } from '../presentation/escape-text.ts';
 import { TOOL_CALL_ERROR, TOOLS_GLOBAL } from '../presentation/render-sdk.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { errorResult } from '../tool-result.ts';
+import { errorResult, messageOf, resultOfError } from '../tool-result.ts';
 import type { ToolContent, ToolResult } from '../tool-result.ts';
 import type { CodeDispatchEvent } from './code-dispatch.ts';
+
+const NOT_STARTED_TEXT = 'The program ended before the call had started.';
 
 /** What the calls of one run need. */
 export interface ToolBindingsOptions {
@@ -23,15 +25,20 @@ export interface ToolBindingsOptions {
   readonly signal: AbortSignal;
   /** Takes one call through the pipeline; never rejects. */
   dispatch(call: ToolCall, signal: AbortSignal): Promise<ToolOutcome>;
-  /** Told of each call as it starts and as it settles; a start that throws keeps the call from its body. */
-  readonly onCodeDispatch: ((event: CodeDispatchEvent) => void) | undefined;
+  /**
+   * Told of each call as it starts and as it settles. A start is awaited before the body; one that
+   * throws or rejects keeps the call from its body.
+   */
+  readonly onCodeDispatch: ((event: CodeDispatchEvent) => void | Promise<void>) | undefined;
 }
 
 /** One call of the program that has got its turn. */
 interface StartedCall {
   readonly call: ToolCall;
   readonly queuedMs: number;
-  readonly startedAt: number;
+  startedAt: number;
+  /** Whether the call was handed on; until then it waits for the listener of its start. */
+  dispatched: boolean;
   result: ToolResult | undefined;
 }
 
@@ -46,7 +53,9 @@ export class ToolBindings {
   /** By number in program order. */
   readonly #started = new Map<number, StartedCall>();
   /** What the runtime cannot know of a call, by number in program order. */
-  readonly #outcomes = new Map<number, 'not-started' | 'outcome-unknown'>();
+  readonly #outcomes = new Map<number, 'not-started' | 'aborted' | 'outcome-unknown'>();
+  /** The calls whose body ran, by number in program order. */
+  readonly #ran = new Set<number>();
   /** No event leaves any more. */
   #closed = false;
 
@@ -75,11 +84,7 @@ export class ToolBindings {
     clearTimeout(timer);
     for (const [number, started] of this.#started) {
       if (started.result !== undefined) continue;
-      const result = errorResult(
-        'TOOL_ABORTED',
-        'The program ended before the call had settled; whether it took effect is unknown.',
-      );
-      this.#settle(number, started, { result, outcome: 'outcome-unknown' });
+      this.#settle(number, started, started.dispatched ? outcomeUnknown() : notStarted());
     }
     this.#closed = true;
   }
@@ -91,6 +96,11 @@ export class ToolBindings {
         call.global === TOOLS_GLOBAL ? this.#outcomes.get(Number(call.id)) : undefined;
       return outcome === undefined ? call : { ...call, outcome };
     });
+  }
+
+  /** Whether the body of a call ran, as far as that is known of calls that have failed. */
+  bodyRan({ id }: CodeCallRecord): boolean {
+    return this.#ran.has(Number(id));
   }
 
   /** What the calls leave for the conversation besides their values, in program order. */
@@ -141,7 +151,7 @@ export class ToolBindings {
     } catch (error) {
       if (!(error instanceof CallNotStartedError)) throw error;
       this.#outcomes.set(number, 'not-started');
-      throw coded('TOOL_ABORTED', 'The program ended before the call had started.');
+      throw coded('TOOL_ABORTED', NOT_STARTED_TEXT);
     }
   }
 
@@ -153,16 +163,22 @@ export class ToolBindings {
   ): Promise<JsonValue | undefined> {
     const { parentCallId, onCodeDispatch } = this.#options;
     const startedAt = performance.now();
-    onCodeDispatch?.({
+    const told = onCodeDispatch?.({
       phase: 'start',
       parentCallId,
       callId: call.id,
       toolName: call.name,
       arguments: call.arguments,
     });
-    const started = { call, queuedMs: startedAt - queuedAt, startedAt, result: undefined };
+    const started: StartedCall = {
+      call,
+      queuedMs: startedAt - queuedAt,
+      startedAt,
+      dispatched: false,
+      result: undefined,
+    };
     this.#started.set(number, started);
-    const outcome = await this.#options.dispatch(call, signal);
+    const outcome = await this.#dispatch(started, signal, told);
     // A settlement after the end is discarded: the run has said `outcome-unknown` already.
     if (!this.#closed) this.#settle(number, started, outcome);
     const { error, value } = outcome.result;
@@ -170,12 +186,31 @@ export class ToolBindings {
     return value;
   }
 
-  #settle(number: number, started: StartedCall, { result, outcome }: ToolOutcome): void {
-    started.result = result;
-    if (outcome === 'not-started' || outcome === 'outcome-unknown') {
-      this.#outcomes.set(number, outcome);
+  /** @param told - what the listener of the start answered with; the body comes after it */
+  async #dispatch(
+    started: StartedCall,
+    signal: AbortSignal,
+    told: void | Promise<void>,
+  ): Promise<ToolOutcome> {
+    if (told !== undefined) {
+      try {
+        await told;
+      } catch (error) {
+        return { result: resultOfError(error), outcome: 'not-started', bodyRan: false };
+      }
+      // `close` may have said by now that the call has not started.
+      if (signal.aborted) return notStarted();
     }
-    this.#options.onCodeDispatch?.({
+    started.dispatched = true;
+    started.startedAt = performance.now();
+    return this.#options.dispatch(started.call, signal);
+  }
+
+  #settle(number: number, started: StartedCall, { result, outcome, bodyRan }: ToolOutcome): void {
+    started.result = result;
+    if (outcome !== 'done' && outcome !== 'failed') this.#outcomes.set(number, outcome);
+    if (bodyRan) this.#ran.add(number);
+    const told = this.#options.onCodeDispatch?.({
       phase: 'settle',
       parentCallId: this.#options.parentCallId,
       callId: started.call.id,
@@ -185,7 +220,19 @@ export class ToolBindings {
       durationMs: performance.now() - started.startedAt,
       queuedMs: started.queuedMs,
     });
+    // Nothing waits for it; unheard, its rejection would end the process.
+    Promise.resolve(told).catch((error: unknown) => process.emitWarning(messageOf(error)));
   }
+}
+
+function notStarted(): ToolOutcome {
+  const result = errorResult('TOOL_ABORTED', NOT_STARTED_TEXT);
+  return { result, outcome: 'not-started', bodyRan: false };
+}
+
+function outcomeUnknown(): ToolOutcome {
+  const text = 'The program ended before the call had settled; whether it took effect is unknown.';
+  return { result: errorResult('TOOL_ABORTED', text), outcome: 'outcome-unknown', bodyRan: true };
 }
 
 function coded(code: string, message: string): Error {

@@ -206,3 +206,11 @@ function schemaLike(): fc.Arbitrary<unknown> {
   }));
   return schema;
 }
+
+it('lists a schema that does not compile before anything was checked', () => {
+  // Registered schemas are JSON; what the compiler refuses of those is left out before it.
+  const { diagnostics } = new SchemaValidator({ const: 1n });
+  expect(diagnostics).toEqual([
+    { path: '#', message: expect.stringContaining('cannot be compiled') as string },
+  ]);
+});

@@ -32,7 +32,9 @@ export class SchemaValidator {
 
   /** What of the schema is not checked; one that cannot be compiled at all lets every value pass. */
   get diagnostics(): readonly SchemaDiagnostic[] {
-    const { diagnostics } = this.#schema();
+    const { schema, diagnostics } = this.#schema();
+    // What does not compile is found by compiling.
+    this.#function(schema, false);
     return this.#compileProblem ? [...diagnostics, this.#compileProblem] : diagnostics;
   }
 
