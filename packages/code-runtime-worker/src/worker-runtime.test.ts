@@ -399,9 +399,9 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
   );
 
   it.each([
-    ['undefined', undefined, 'undefined'],
-    ['null', null, 'null'],
-    ['an object without a text', Object.create(null), 'something that cannot be shown was thrown'],
+    ['undefined', undefined, 'thrown: undefined'],
+    ['null', null, 'thrown: null'],
+    ['an object without a text', Object.create(null), 'an error without a message'],
     ['a text', 'plain', 'plain'],
   ])(
     'takes a host function that rejects with %s for one that failed',

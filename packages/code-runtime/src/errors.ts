@@ -36,7 +36,11 @@ export class CarrelError<Code extends string = string> extends Error {
 
   /** Whether `value` is a Carrel error, also one made by another copy of this package. */
   static isInstance(value: unknown): value is CarrelError {
-    return typeof value === 'object' && value !== null && BRAND in value;
+    try {
+      return typeof value === 'object' && value !== null && BRAND in value;
+    } catch {
+      return false; // A revoked proxy cannot even be asked.
+    }
   }
 }
 
@@ -52,12 +56,18 @@ export class CodeRuntimeError extends CarrelError<CodeRuntimeErrorCode> {
   override readonly name = 'CodeRuntimeError';
 }
 
-/** What an error says, whatever was thrown. Never throws itself. */
+/** The message of whatever was thrown; never empty, never throws. */
 export function messageOf(error: unknown): string {
+  if (typeof error === 'string' && error !== '') return error;
+  if (typeof error !== 'object' || error === null) return `thrown: ${String(error)}`;
+  return memberText(error, 'message') ?? memberText(error, 'name') ?? 'an error without a message';
+}
+
+function memberText(value: object, member: string): string | undefined {
   try {
-    const said: unknown = error instanceof Error ? error.message : error;
-    return typeof said === 'string' ? said : String(said);
+    const text = (value as Record<string, unknown>)[member];
+    return typeof text === 'string' && text !== '' ? text : undefined;
   } catch {
-    return 'something that cannot be shown was thrown'; // An object without a text of its own.
+    return undefined; // A getter that throws, or a revoked proxy: it has nothing to tell.
   }
 }

@@ -20,3 +20,4 @@ export type { JsonValue } from './json.ts';
 export { codeFrame } from './program/code-frame.ts';
 export { CarrelError, CodeRuntimeError, messageOf } from './errors.ts';
 export type { CarrelErrorOptions, CodeRuntimeErrorCode } from './errors.ts';
+export { deepFreeze } from './deep-freeze.ts';

@@ -1,4 +1,4 @@
-import { CarrelError } from '@carrel/code-runtime';
+import { CarrelError, messageOf } from '@carrel/code-runtime';
 
 /** Codes of {@link HarnessError}. */
 export type HarnessErrorCode =
@@ -37,24 +37,9 @@ export function isError(error: unknown): error is Error {
   }
 }
 
-/** What a person is told of something that was thrown; never empty, never throws. */
-export function messageOf(error: unknown): string {
-  try {
-    const message: unknown = error instanceof Error ? error.message : String(error);
-    if (typeof message === 'string' && message !== '') return message;
-  } catch {
-    // An object without a prototype, a getter that throws, a revoked proxy: it has nothing to tell.
-  }
-  return 'an error without a message';
-}
-
 /** The code of a Carrel error, `unexpected` of whatever else was thrown; never throws. */
 export function codeOf(error: unknown): string {
-  try {
-    return CarrelError.isInstance(error) ? error.code : 'unexpected';
-  } catch {
-    return 'unexpected'; // A revoked proxy cannot even be asked what it is.
-  }
+  return CarrelError.isInstance(error) ? error.code : 'unexpected';
 }
 
 /** Tells of what a spectator threw as loudly as is harmless: it must not change what happens. */

@@ -1,7 +1,8 @@
+import { messageOf } from '@carrel/code-runtime';
 import { runChain } from '@carrel/tools-registry';
 import type { Listener } from '@carrel/tools-registry';
 import type { AgentHooks, HookContext, HookNext } from './agent-contract.ts';
-import { HarnessError, messageOf } from './errors.ts';
+import { HarnessError } from './errors.ts';
 import { untilAborted } from './until-aborted.ts';
 
 type Hook<Value> = (next: HookNext<Value>, context: HookContext) => Promise<Value>;

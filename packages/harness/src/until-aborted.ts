@@ -1,4 +1,5 @@
-import { isError, messageOf } from './errors.ts';
+import { messageOf } from '@carrel/code-runtime';
+import { isError } from './errors.ts';
 
 /** How something ended that a cancel may overtake. */
 export type EndOrAbort<Value> =

@@ -1,4 +1,4 @@
-import { CarrelError } from '@carrel/code-runtime';
+import { CarrelError, messageOf } from '@carrel/code-runtime';
 import type { JsonValue } from '@carrel/code-runtime';
 import { encodeArgument, parseJson } from '@carrel/code-runtime/json';
 
@@ -119,14 +119,6 @@ export function amendedResult(
   const members = Object.entries({ ...result, ...changes });
   const present = members.filter(([, value]) => value !== undefined);
   return branded(Object.fromEntries(present) as unknown as ToolResult);
-}
-
-/** The message of whatever was thrown; never empty, never throws. */
-export function messageOf(error: unknown): string {
-  if (typeof error === 'string' && error !== '') return error;
-  if (typeof error !== 'object' || error === null) return `thrown: ${String(error)}`;
-  const message = memberText(error, 'message');
-  return message ?? memberText(error, 'name') ?? 'an error without a message';
 }
 
 /** What a model reads of a value: a string as it is, other JSON compact, nothing as a stated text. */

@@ -1,8 +1,9 @@
+import { messageOf } from '@carrel/code-runtime';
 import type { JsonValue } from '@carrel/code-runtime';
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { JsonSchema } from './schema/json-schema.ts';
 import { isStandardSchema, toJsonSchema } from './schema/to-json-schema.ts';
-import { errorResult, messageOf, resultOfError, resultOfValue } from './tool-result.ts';
+import { errorResult, resultOfError, resultOfValue } from './tool-result.ts';
 import type { ToolResult } from './tool-result.ts';
 
 /** What a tool body is told about the call it answers. */

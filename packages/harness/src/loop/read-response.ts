@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
 import type {
   AssistantPart,
   ModelError,

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@carrel/code-runtime';
 import { encodeArgument, parseJson } from '@carrel/code-runtime/json';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
 import type { ModelStreamPart } from '../models/model.ts';
 
 /** A call as a model asked for it. */

@@ -1,5 +1,6 @@
 import type { ToolPresentation } from '@carrel/tools-registry';
-import { HarnessError, messageOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
+import { HarnessError } from '../errors.ts';
 import { assembleSections } from '../request/assemble-sections.ts';
 import { buildRequest } from '../request/build-request.ts';
 import { canonicalHeader } from '../request/canonical-header.ts';

@@ -1,5 +1,6 @@
 import { RUN_CODE, type BatchOptions, type ToolMode } from '@carrel/tools-registry';
-import { codeOf, messageOf, warnOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
+import { codeOf, warnOf } from '../errors.ts';
 import { CallResults, failedResult } from './call-results.ts';
 import type { LoopParts } from './loop-parts.ts';
 import type { RequestedCall } from './requested-call.ts';

@@ -1,4 +1,5 @@
-import { codeOf, messageOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
+import { codeOf } from '../errors.ts';
 import type { TurnEndReason } from '../session/session-events.ts';
 import { cancelled } from './cancelled.ts';
 import type { QueuedMessage } from './inbox.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
 import { AbortRace } from './abort-race.ts';
 import type { Model, ModelRequest, ModelStreamPart, ModelUsage } from './model.ts';
 import { scriptedParts } from './scripted-answer.ts';

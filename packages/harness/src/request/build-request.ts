@@ -1,4 +1,4 @@
-import { deepFreeze } from '../deep-freeze.ts';
+import { deepFreeze } from '@carrel/code-runtime';
 import type { ModelMessage, ModelRequest } from '../models/model.ts';
 import type { EpochHeader } from './request-header.ts';
 

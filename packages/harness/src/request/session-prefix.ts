@@ -1,6 +1,6 @@
+import { deepFreeze } from '@carrel/code-runtime';
 import { encodeLossless, parseJson } from '@carrel/code-runtime';
 import type { AgentHooks } from '../agent-contract.ts';
-import { deepFreeze } from '../deep-freeze.ts';
 import type { ModelMessage } from '../models/model.ts';
 import { runHook } from '../run-hook.ts';
 

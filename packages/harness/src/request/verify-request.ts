@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { encodeLossless } from '@carrel/code-runtime';
-import { HarnessError, messageOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
+import { HarnessError } from '../errors.ts';
 import type { ModelMessage, ModelRequest } from '../models/model.ts';
 import { HistoryFold } from '../session/derive-history.ts';
 import { decodeEvent } from '../session/event-text.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { deepFreeze } from '../deep-freeze.ts';
+import { deepFreeze } from '@carrel/code-runtime';
 import type { AssistantPart, ModelMessage } from '../models/model.ts';
 import { deriveHistory, HistoryFold } from './derive-history.ts';
 import type { SessionEvent, SessionEventMap, SessionEventType } from './session-events.ts';

@@ -1,5 +1,5 @@
 import { encodeLossless, parseJson } from '@carrel/code-runtime';
-import { deepFreeze } from '../deep-freeze.ts';
+import { deepFreeze } from '@carrel/code-runtime';
 import type { SessionEvent } from './session-events.ts';
 
 /**

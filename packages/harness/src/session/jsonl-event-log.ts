@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import { HarnessError, messageOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
+import { HarnessError } from '../errors.ts';
 import type { EventLog } from './event-store.ts';
 import { encodeEvent } from './event-text.ts';
 import { FIRST_PREVIOUS_HASH, jsonlLine, lineHash } from './jsonl-line.ts';

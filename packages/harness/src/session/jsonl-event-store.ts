@@ -1,6 +1,7 @@
 import { mkdir, open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { HarnessError, messageOf } from '../errors.ts';
+import { messageOf } from '@carrel/code-runtime';
+import { HarnessError } from '../errors.ts';
 import type { EventLog, EventStore } from './event-store.ts';
 import { JsonlEventLog } from './jsonl-event-log.ts';
 import { sessionFileName } from './session-file-name.ts';

@@ -1,4 +1,5 @@
-import { errorResult, messageOf } from '../tool-result.ts';
+import { messageOf } from '@carrel/code-runtime';
+import { errorResult } from '../tool-result.ts';
 import type { ToolResult } from '../tool-result.ts';
 import type { ApprovalHandler, ToolExecution } from './tool-execution.ts';
 

@@ -1,3 +1,4 @@
+import { deepFreeze, messageOf } from '@carrel/code-runtime';
 import type { CodeCallRecord, JsonValue } from '@carrel/code-runtime';
 import { encodeArgument, parseJson } from '@carrel/code-runtime/json';
 import type { SchemaValidator } from '../schema/validate.ts';
@@ -8,13 +9,11 @@ import {
   contentText,
   errorResult,
   isToolResult,
-  messageOf,
   resultOfError,
 } from '../tool-result.ts';
 import type { ToolResult } from '../tool-result.ts';
 import { askApproval } from './approval.ts';
 import { runBody } from './deadline.ts';
-import { deepFreeze } from './deep-freeze.ts';
 import { runChain } from './middleware.ts';
 import type {
   ApprovalHandler,

@@ -1,3 +1,4 @@
+import { messageOf } from '@carrel/code-runtime';
 import type {
   CodeRunEvent,
   CodeRunLimits,
@@ -11,7 +12,7 @@ import { RUN_CODE, renderDeclarations } from '../presentation/render-sdk.ts';
 import type { WireTool } from '../presentation/tool-presentation.ts';
 import { defineTool } from '../tool.ts';
 import type { Tool, ToolCallContext } from '../tool.ts';
-import { amendedResult, errorResult, messageOf, toolResult } from '../tool-result.ts';
+import { amendedResult, errorResult, toolResult } from '../tool-result.ts';
 import type { ToolContent, ToolErrorCode, ToolResult } from '../tool-result.ts';
 import type { CodeRunDetails } from './code-dispatch.ts';
 import { failureReport, failureSentence } from './failure-report.ts';

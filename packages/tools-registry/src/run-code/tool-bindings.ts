@@ -1,3 +1,4 @@
+import { messageOf } from '@carrel/code-runtime';
 import type {
   CodeBindingFunction,
   CodeBindingNamespace,
@@ -10,7 +11,7 @@ import type { ToolOutcome } from '../execution/execute-tool.ts';
 import { memberAccess } from '../presentation/escape-text.ts';
 import { TOOL_CALL_ERROR, TOOLS_GLOBAL } from '../presentation/render-sdk.ts';
 import type { Tool, ToolCall } from '../tool.ts';
-import { errorResult, messageOf, resultOfError } from '../tool-result.ts';
+import { errorResult, resultOfError } from '../tool-result.ts';
 import type { ToolContent, ToolResult } from '../tool-result.ts';
 import type { CodeDispatchEvent } from './code-dispatch.ts';
 
