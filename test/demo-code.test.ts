@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -163,6 +164,26 @@ describe('demo:code with bad input', () => {
     expect(stdout).toBe('');
     expect(stderr).toMatch(line);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('does not write through a link that leads out of the workspace', async () => {
+    const workspace = await fixture();
+    const outside = join(scratch, 'outside.md');
+    await symlink(outside, join(workspace, 'doc-comment-report.md'));
+    const { code, stderr } = await demo(['--workspace', workspace, '--json']);
+    expect(code).toBe(1);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(existsSync(outside)).toBe(false);
+  });
+
+  it('output that nobody reads any more ends it without a stack', async () => {
+    const child = spawn(process.execPath, [MAIN], {
+      env: { PATH: process.env['PATH'], TMPDIR: scratch },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
   });
 
   it('a file that cannot be used is one clear line and exit 1', async () => {

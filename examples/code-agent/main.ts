@@ -111,6 +111,12 @@ function printJson(
   process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
 }
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever read along has gone; there is nobody to tell.
+  if (error.code !== 'EPIPE') process.stderr.write(`The output cannot be written: ${error.code}\n`);
+  process.exit(1);
+});
+
 try {
   const options = readOptions(process.argv.slice(2));
   if (options.help) process.stdout.write(HELP);

@@ -15,7 +15,11 @@ const packageOf = (path: string): string =>
   (roots.find((root) => path.startsWith(root)) ?? '').replace(/\\/$/, '') || '(workspace)';
 
 const sources = files.filter((path) => /\\.m?ts$/.test(path) && !/\\.(test|d)\\.m?ts$/.test(path));
-const texts = await Promise.all(sources.map((path) => tools.read_file({ path })));
+const texts: string[] = [];
+for (let first = 0; first < sources.length; first += 100) {
+  const some = sources.slice(first, first + 100);
+  texts.push(...(await Promise.all(some.map((path) => tools.read_file({ path })))));
+}
 
 interface Export { name: string; path: string; line: number; documented: boolean }
 const EXPORT = /^export (?:declare )?(?:abstract )?(?:async )?(?:function\\*?|class|interface|type|const|let|enum) ([\\w$]+)/;

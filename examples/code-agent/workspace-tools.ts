@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { defineTool, type Tool } from '@carrel/tools-registry';
 
@@ -25,6 +25,9 @@ export function workspaceTools(workspace: string): readonly Tool[] {
         real = await realpath(existing);
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw plain(error, path);
+        if (await isLink(existing)) {
+          throw new Error(`${path} leads to what does not exist`, { cause: error });
+        }
         // What is about to be written need not exist; the directory above it decides.
         existing = dirname(existing);
       }
@@ -127,7 +130,9 @@ export function workspaceTools(workspace: string): readonly Tool[] {
         const matches: { path: string; line: number; content: string }[] = [];
         for (const path of await filesBelow(directory)) {
           signal.throwIfAborted();
-          const bytes = await readFile(join(workspace, path));
+          const bytes = await readFile(join(workspace, path)).catch((error: unknown) => {
+            throw plain(error, path);
+          });
           if (bytes.length > MAX_FILE_BYTES || bytes.includes(0)) continue;
           for (const [index, content] of bytes.toString('utf8').split('\n').entries()) {
             if (matches.length === MAX_MATCHES) return matches;
@@ -164,6 +169,14 @@ export function workspaceTools(workspace: string): readonly Tool[] {
       },
     }),
   ];
+}
+
+async function isLink(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isSymbolicLink();
+  } catch {
+    return false; // There is nothing at all.
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

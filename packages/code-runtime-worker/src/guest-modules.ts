@@ -7,6 +7,9 @@ export interface GuestModule {
   readonly source: string;
 }
 
+/** The one module of the guest that the host has as well. */
+const CODEC = '@carrel/code-runtime/json';
+
 /** The modules that a guest consists of, read once and evaluated anew in every guest. */
 export class GuestModules {
   /** The module that the worker calls. */
@@ -18,13 +21,18 @@ export class GuestModules {
     this.entry = this.#load(new URL('./guest/guest.js', import.meta.url).href);
   }
 
-  /** The module that `specifier` means in the module of the name `referrer`. */
+  /**
+   * The module that `specifier` means in the module of the name `referrer`.
+   *
+   * @throws Error for whatever is not one of the guest's own modules
+   */
   resolve(specifier: string, referrer: string): GuestModule {
-    return this.#load(
-      specifier.startsWith('.')
-        ? new URL(specifier, this.#urls.get(referrer)).href
-        : import.meta.resolve(specifier),
-    );
+    const from = this.#urls.get(referrer);
+    if (from !== undefined && /^\.\/[a-z-]+\.js$/.test(specifier)) {
+      return this.#load(new URL(specifier, from).href);
+    }
+    if (from !== undefined && specifier === CODEC) return this.#load(import.meta.resolve(CODEC));
+    throw new Error('Modules are not available in a program');
   }
 
   /** The source of a module that was resolved before. */

@@ -1,6 +1,6 @@
 import type { CodeCallRecord, CodeRunFailure } from '@carrel/code-runtime';
 import type { HostCalls } from './host-calls.ts';
-import type { GuestReport } from './protocol.ts';
+import { type GuestReport, ProtocolError } from './protocol.ts';
 import type { Deliver, SettlementSource } from './settlement-source.ts';
 
 /** The longest delay that a timer takes: above it `setTimeout` fires at once. */
@@ -54,6 +54,7 @@ export class LiveSettlements implements SettlementSource {
   }
 
   #beginTimer(id: number, delayMs: number): void {
+    if (this.#timers.has(id)) throw new ProtocolError('a timer is begun twice');
     const fire = (): void => {
       this.#timers.delete(id);
       this.#settle(`{"timer":${id}}`);

@@ -151,6 +151,10 @@ describe.each(ENGINES)('a replay on %s', (engine) => {
     },
   );
 
+  it('of half a journal is misuse', async () => {
+    await expect(replay('return 1', { version: 1 } as never)).rejects.toThrow(TypeError);
+  });
+
   it.each([
     ['exception', 'await tools.roll(6); throw new Error("bad")', {}],
     ['deadlock', 'await tools.roll(6); await new Promise(() => {})', {}],

@@ -327,6 +327,27 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
       expect(await run(program)).toMatchObject({ value: 5 });
   });
 
+  it('loads no module for a program, however it asks', async () => {
+    const url = JSON.stringify(new URL('guest/guest.js', import.meta.url).href);
+    for (const specifier of [
+      url,
+      '"./guest.js"',
+      '"carrel:guest.js"',
+      '"@carrel/code-runtime/json"',
+    ]) {
+      const sneaked = `let a=1,b=1; a <!-- /*\nconst q = await import(${specifier}); return Object.keys(q) //*/ b;`;
+      expect((await run(sneaked)).failure?.kind).toBe('syntax');
+    }
+  });
+
+  it('tells timers apart that are set while another is', async () => {
+    const program = `const fired = [];
+      setTimeout(() => fired.push("outer"), { valueOf() { setTimeout(() => fired.push("inner"), 1); return 2 } });
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return fired`;
+    expect(await run(program)).toMatchObject({ value: ['inner', 'outer'] });
+  });
+
   it('draws randomness and time from the seed and the start alone', async () => {
     const program = `const a = [Math.random(), crypto.randomUUID(), Date.now(), new Date().toISOString()];
       await new Promise((r) => setTimeout(r, 20));

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import {
   assertBindings,
   type CodeRunFailure,
+  type CodeRunJournal,
   type CodeRunLimits,
   type CodeRunRequest,
   type CodeRunResult,
@@ -110,11 +111,7 @@ class WorkerRuntime implements CodeRuntime {
     if (this.#disposal.signal.aborted) {
       throw new CodeRuntimeError('The runtime is disposed', { code: 'runtime-disposed' });
     }
-    if (request.replay !== undefined && request.replay.version !== 1) {
-      throw new TypeError(
-        `Expected \`replay\` to be a journal of version 1, got ${String(request.replay.version)}`,
-      );
-    }
+    if (request.replay !== undefined) assertJournal(request.replay);
     const signal = AbortSignal.any(
       request.signal === undefined
         ? [this.#disposal.signal]
@@ -164,6 +161,14 @@ class WorkerRuntime implements CodeRuntime {
     const result = await runOnWorker(worker, { request, limits, ...prepared });
     void this.#pool.release(worker);
     return result;
+  }
+}
+
+function assertJournal({ version, calls, batches }: CodeRunJournal): void {
+  if (version !== 1 || !Array.isArray(calls) || !Array.isArray(batches)) {
+    throw new TypeError(
+      `Expected \`replay\` to be a whole journal of version 1, got version ${String(version)}`,
+    );
   }
 }
 

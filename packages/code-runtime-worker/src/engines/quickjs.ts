@@ -58,9 +58,20 @@ class QuickjsGuest implements Guest {
       // Unlike the error that the engine throws, an interrupt cannot be caught by the program.
       return this.#interrupted || this.#memory.exhausted;
     });
+    // Open only while the guest is made: to a program no module is ever loaded.
+    let sealed = false;
+    const refuseWhenSealed = (): void => {
+      if (sealed) throw new Error('Modules are not available in a program');
+    };
     this.#runtime.setModuleLoader(
-      (name) => modules.sourceOf(name),
-      (referrer, specifier) => modules.resolve(specifier, referrer).name,
+      (name) => {
+        refuseWhenSealed();
+        return modules.sourceOf(name);
+      },
+      (referrer, specifier) => {
+        refuseWhenSealed();
+        return modules.resolve(specifier, referrer).name;
+      },
     );
     this.#context = this.#runtime.newContext();
     const context = this.#context;
@@ -77,6 +88,7 @@ class QuickjsGuest implements Guest {
     this.#settle = context.getProp(entry, 'settle');
     this.#report = context.getProp(entry, 'report');
     entry.dispose();
+    sealed = true;
   }
 
   start(optionsText: string, cpuMs: number): SliceEnd {

@@ -25,8 +25,9 @@ export function installTimers(report: (reason: unknown) => void): GuestTimers {
 
   function setTimeout(callback: unknown, delay: unknown, ...args: unknown[]): number {
     if (typeof callback !== 'function') throw new TypeError('setTimeout takes a function');
-    lastId += 1;
+    // First, since it may run the program's own code, and that may set timers.
     const milliseconds = Number(delay);
+    lastId += 1;
     const id = lastId;
     apply(mapSet, waiting, [id, () => apply(callback as never, undefined, args)]);
     // NaN counts as 0, and whatever is longer than any run as just that.

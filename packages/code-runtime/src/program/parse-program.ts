@@ -41,7 +41,9 @@ export function parseProgram(source: string): {
     message: ts.flattenDiagnosticMessageText(messageText, ' '),
     ...placeOf(sourceFile, start),
   }));
-  return { sourceFile, findings: syntax.length > 0 ? syntax : moduleFindings(sourceFile) };
+  const findings =
+    syntax.length > 0 ? syntax : [...moduleFindings(sourceFile), ...htmlComments(sourceFile)];
+  return { sourceFile, findings };
 }
 
 /** `import` and `export`, wherever they stand: a program has no modules. */
@@ -56,6 +58,39 @@ function moduleFindings(sourceFile: ts.SourceFile): readonly ProgramFinding[] {
   };
   visit(sourceFile);
   return findings;
+}
+
+/**
+ * Comments in the manner of HTML: a function body may have them and a module may not, so that the
+ * engine would pass over text that the parser has read as code, and the other way round.
+ */
+function htmlComments(sourceFile: ts.SourceFile): readonly ProgramFinding[] {
+  const code = blankLiterals(sourceFile).replace(/\/\/.*|\/\*[^]*?\*\//g, (comment) =>
+    comment.replace(/[^\n\r\u2028\u2029]/g, ' '),
+  );
+  return [...code.matchAll(/<!--|^[^\S\n\r]*-->/gm)].map((match) => ({
+    message: 'Comments in the manner of HTML are not part of TypeScript',
+    ...placeOf(sourceFile, match.index + match[0].search(/\S/)),
+  }));
+}
+
+/** The source with blanks in the place of every string, template and regular expression. */
+function blankLiterals(sourceFile: ts.SourceFile): string {
+  let { text } = sourceFile;
+  const visit = (node: ts.Node): void => {
+    if (
+      ts.isStringLiteralLike(node) ||
+      ts.isRegularExpressionLiteral(node) ||
+      ts.isTemplateHead(node) ||
+      ts.isTemplateMiddleOrTemplateTail(node)
+    ) {
+      const start = node.getStart(sourceFile);
+      text = `${text.slice(0, start)}${' '.repeat(node.end - start)}${text.slice(node.end)}`;
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(sourceFile);
+  return text;
 }
 
 function moduleProblem(node: ts.Node): string | undefined {

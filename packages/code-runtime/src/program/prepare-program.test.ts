@@ -90,6 +90,24 @@ describe('prepareProgram', () => {
     expect(failure.message).toContain(words);
   });
 
+  it.each([
+    ['let a = 1, b = 1; a <!-- /*\nconst q = await import("x"); return q //*/ b;', 1, 21],
+    ['let x = 1;\n--> b\nreturn x', 2, 4],
+    ['const z = x<!--y; return z', 1, 12],
+  ])('refuses a comment in the manner of HTML in %j', (program, line, column) => {
+    expect(failureOf(program)).toMatchObject({ kind: 'syntax', line });
+    expect(failureOf(program).column).toBeLessThanOrEqual(column);
+  });
+
+  it('takes what only looks like one', () => {
+    for (const program of [
+      'let i = 3; while (i --> 0); return i',
+      'return "<!--" + `\n--> ${1} <!--` + /<!--/.source // <!-- a\n/* --> */',
+    ]) {
+      expect(javascriptOf(program)).toBe(program);
+    }
+  });
+
   it('takes the word import where it is none', () => {
     const program =
       'const o = { import: (x: string) => x };\nreturn o.import("a") + "import(b)" // import("c")';

@@ -46,7 +46,7 @@ function toTool({ name, description, inputSchema }: WireTool): LanguageModelV4Fu
     type: 'function',
     name,
     description,
-    inputSchema: schema as LanguageModelV4FunctionTool['inputSchema'],
+    inputSchema: schema,
   };
 }
 
