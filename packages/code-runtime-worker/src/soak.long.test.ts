@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import type { CodeBindingNamespace } from '@carrel/code-runtime';
 import { createWorkerRuntime } from '@carrel/code-runtime-worker';
 import { expect, it } from 'vitest';
@@ -61,6 +62,8 @@ it.each(['isolated-vm', 'quickjs'] as const)(
     await runtime.dispose();
     expect(childrenOf(process.pid)).toEqual(before.children);
     expect(directories()).toEqual(before.directories);
+    // A process that is gone gives its handle back in the turn after.
+    await setImmediate();
     expect(process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap')).toEqual([]);
   },
 );
