@@ -62,7 +62,8 @@ it.each(['isolated-vm', 'quickjs'] as const)(
     await runtime.dispose();
     expect(childrenOf(process.pid)).toEqual(before.children);
     expect(directories()).toEqual(before.directories);
-    // A process that is gone gives its handle back in the turn after.
+    // The handle of a process that is gone is closed at the end of a turn, after its immediates.
+    await setImmediate();
     await setImmediate();
     expect(process.getActiveResourcesInfo().filter((name) => name === 'ProcessWrap')).toEqual([]);
   },
