@@ -340,6 +340,11 @@ describe.each(['isolated-vm', 'quickjs'] as const)('a worker runtime on %s', (en
     }
   });
 
+  it('takes a program that is one large table of texts', async () => {
+    const program = `const a = [${'"x",'.repeat(60_000)}];\nreturn a.length`;
+    expect(await run(program)).toMatchObject({ value: 60_000 });
+  });
+
   it('tells timers apart that are set while another is', async () => {
     const program = `const fired = [];
       setTimeout(() => fired.push("outer"), { valueOf() { setTimeout(() => fired.push("inner"), 1); return 2 } });

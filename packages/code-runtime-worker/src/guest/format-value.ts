@@ -48,9 +48,10 @@ function formatObject(value: object, depth: number, ancestors: readonly object[]
     return list('[', ']', value.slice(0, MAX_ITEMS).map(inner), value.length);
   }
   if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
-    const items = value as unknown as { readonly length: number };
+    // What is a view and no DataView is a typed array.
+    const items = value as ArrayBufferView & ArrayLike<unknown>;
     const shown = Array.from({ length: Math.min(items.length, MAX_ITEMS) }, (_, index) =>
-      text((items as unknown as ArrayLike<unknown>)[index]),
+      text(items[index]),
     );
     return list(`${name}(${items.length}) [`, ']', shown, items.length);
   }

@@ -76,7 +76,10 @@ function htmlComments(sourceFile: ts.SourceFile): readonly ProgramFinding[] {
 
 /** The source with blanks in the place of every string, template and regular expression. */
 function blankLiterals(sourceFile: ts.SourceFile): string {
-  let { text } = sourceFile;
+  const { text } = sourceFile;
+  let blanked = '';
+  let done = 0;
+  // In order of place, so that each piece of the source is copied once.
   const visit = (node: ts.Node): void => {
     if (
       ts.isStringLiteralLike(node) ||
@@ -85,22 +88,20 @@ function blankLiterals(sourceFile: ts.SourceFile): string {
       ts.isTemplateMiddleOrTemplateTail(node)
     ) {
       const start = node.getStart(sourceFile);
-      text = `${text.slice(0, start)}${' '.repeat(node.end - start)}${text.slice(node.end)}`;
+      blanked += text.slice(done, start) + ' '.repeat(node.end - start);
+      done = node.end;
     }
     ts.forEachChild(node, visit);
   };
   visit(sourceFile);
-  return text;
+  return blanked + text.slice(done);
 }
 
 function moduleProblem(node: ts.Node): string | undefined {
   if (
-    ts.isImportDeclaration(node) &&
-    node.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword
+    ts.isImportEqualsDeclaration(node) ||
+    (ts.isImportDeclaration(node) && node.importClause?.phaseModifier !== ts.SyntaxKind.TypeKeyword)
   ) {
-    return 'Modules are not available in a program: there is no `import`. Use the globals that are declared for it.';
-  }
-  if (ts.isImportEqualsDeclaration(node)) {
     return 'Modules are not available in a program: there is no `import`. Use the globals that are declared for it.';
   }
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
