@@ -175,6 +175,16 @@ describe('SchemaValidator and the schemas of strangers', () => {
     );
   });
 
+  it('lets a value pass that the compiled check itself breaks on, and says so', () => {
+    const schema = {
+      anyOf: [{ patternProperties: { a: { type: 'string' } }, additionalProperties: [] }],
+      patternProperties: { a: [] },
+    };
+    const validator = new SchemaValidator(schema);
+    expect(validator.validate({ a: {} })).toEqual([]);
+    expect(validator.diagnostics.at(-1)?.message).toMatch(/^cannot be checked/);
+  });
+
   it('leaves out defaults and conversions', () => {
     const value = Object.freeze({ b: '5' });
     const schema = { properties: { a: { default: 1 }, b: { type: 'number' } } };

@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
+import { messageOf } from '@carrel/code-runtime';
 import type { JsonValue } from '@carrel/code-runtime';
 import { canonicalJson } from './canonical-json.ts';
 import { describeProblems } from './describe-problems.ts';
@@ -54,7 +55,12 @@ export class SchemaValidator {
     } catch (error) {
       // Only a recursive schema on a value nested hundreds of levels deep gets here.
       if (error instanceof RangeError) return ['$: nested too deep to be checked'];
-      throw error;
+      // ajv's own code for `unevaluatedProperties` breaks on some nestings of `patternProperties`.
+      this.#compileProblem ??= {
+        path: '#',
+        message: `cannot be checked (${messageOf(error)}); a value that it breaks on passes`,
+      };
+      return [];
     }
   }
 
